@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "sorus/base/export.h"
+
+namespace sorus {
+
+/// What the processor and the operating system offer; found once per process.
+struct CpuFeatures {
+  bool avx2 = false;         ///< AVX2 and FMA
+  bool avx512 = false;       ///< F, DQ, BW, VL
+  bool avx512_bf16 = false;
+  bool avx512_vnni = false;
+  bool avx512_fp16 = false;
+  bool amx = false;          ///< tiles with bf16 and int8
+  std::string model;         ///< name from the processor, "unknown" when it has none
+};
+
+[[nodiscard]] SORUS_API const CpuFeatures& cpu_features();
+
+/// The features as one line of words, for run_check() and bug reports.
+[[nodiscard]] SORUS_API std::string describe_cpu();
+
+/// Cores this process may run on (affinity respected), at least 1.
+[[nodiscard]] SORUS_API int available_cores();
+
+}  // namespace sorus

@@ -1,0 +1,173 @@
+#include "sorus/base/thread_pool.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "sorus/base/cpu_features.h"
+#include "sorus/base/error.h"
+#include "sorus/base/flags.h"
+
+namespace sorus {
+namespace {
+
+thread_local bool inside = false;
+
+/// One parallel loop: pieces are handed out by a counter; the caller takes part and waits for the rest.
+struct Loop {
+  detail::LoopBody body;
+  void* context;
+  int64_t pieces;
+  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> left;
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  std::mutex mutex;
+  std::condition_variable done;
+
+  Loop(int64_t n, detail::LoopBody b, void* c) : body(b), context(c), pieces(n), left(n) {}
+
+  void work() {
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+      if (!failed.load(std::memory_order_relaxed)) run_one(i);
+      if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        std::lock_guard lock(mutex);
+        done.notify_all();
+      }
+    }
+  }
+  void run_one(int64_t i) {
+    try {
+      body(context, i);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+      failed = true;
+    }
+  }
+  void wait() {
+    // Pieces are short: look for a while before sleeping, which costs microseconds to wake from.
+    for (int i = 0; i < 2000 && left.load(std::memory_order_acquire) != 0; ++i) __builtin_ia32_pause();
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return left.load(std::memory_order_acquire) == 0; });
+  }
+};
+
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool* pool = [] {
+      pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(); },
+                     [] { instance().restart_in_child(); });
+      return new Pool;  // never destroyed: threads may outlive static objects
+    }();
+    return *pool;
+  }
+
+  int size() const { return size_.load(std::memory_order_relaxed); }
+  void resize(int n) { size_ = n; }
+
+  void run(int64_t pieces, detail::LoopBody body, void* context) {
+    auto loop = std::make_shared<Loop>(pieces, body, context);
+    int helpers = static_cast<int>(std::min<int64_t>(size() - 1, pieces - 1));
+    submit(loop, helpers);
+    inside = true;
+    loop->work();
+    inside = false;
+    loop->wait();
+    if (loop->error) std::rethrow_exception(loop->error);
+  }
+
+ private:
+  Pool() : size_(initial_size()) {}
+
+  static int initial_size() {
+    int64_t n = env_int("SORUS_NUM_THREADS", available_cores());
+    SORUS_CHECK(n >= 1 && n <= 1024, ValueError,
+                "environment: SORUS_NUM_THREADS is out of range: got {}, need 1 to 1024", n);
+    return static_cast<int>(n);
+  }
+
+  void submit(const std::shared_ptr<Loop>& loop, int helpers) {
+    {
+      std::lock_guard lock(mutex_);
+      while (static_cast<int>(threads_) < helpers) {
+        std::thread([this, life = life_] { serve(life); }).detach();
+        ++threads_;
+      }
+      for (int i = 0; i < helpers; ++i) queue_.push_back(loop);
+      pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
+    }
+    for (int i = 0; i < helpers; ++i) wake_.notify_one();
+  }
+
+  void serve(uint64_t life) {
+    inside = true;
+    while (true) {
+      // A short look before sleeping: the loops of one network follow each other within microseconds.
+      for (int i = 0; i < 1000 && pending_.load(std::memory_order_acquire) == 0; ++i) __builtin_ia32_pause();
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return !queue_.empty() || life != life_; });
+      if (life != life_) return;
+      auto loop = std::move(queue_.front());
+      queue_.pop_front();
+      pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
+      lock.unlock();
+      loop->work();
+    }
+  }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+  void restart_in_child() {
+    // The threads are gone in the child; forget them and the half-done loops of other callers.
+    new (&wake_) std::condition_variable;
+    threads_ = 0;
+    queue_.clear();
+    pending_ = 0;
+    ++life_;
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Loop>> queue_;
+  std::atomic<int> pending_{0};
+  std::atomic<int> size_;
+  size_t threads_ = 0;
+  uint64_t life_ = 0;
+};
+
+}  // namespace
+
+int num_threads() { return Pool::instance().size(); }
+
+void set_num_threads(int n) {
+  SORUS_CHECK(n >= 1 && n <= 1024, ValueError, "set_num_threads: number is out of range: got {}, need 1 to 1024", n);
+  Pool::instance().resize(n);
+}
+
+bool in_parallel_region() { return inside; }
+
+namespace detail {
+
+void run_pieces(int64_t pieces, LoopBody body, void* context) {
+  if (pieces <= 0) return;
+  if (pieces == 1 || inside || Pool::instance().size() == 1) {
+    for (int64_t i = 0; i < pieces; ++i) body(context, i);
+    return;
+  }
+  Pool::instance().run(pieces, body, context);
+}
+
+}  // namespace detail
+}  // namespace sorus
