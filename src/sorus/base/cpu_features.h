@@ -8,13 +8,13 @@ namespace sorus {
 
 /// What the processor and the operating system offer; found once per process.
 struct CpuFeatures {
-  bool avx2 = false;         ///< AVX2 and FMA
-  bool avx512 = false;       ///< F, DQ, BW, VL
+  bool avx2 = false;    ///< AVX2 and FMA
+  bool avx512 = false;  ///< F, DQ, BW, VL
   bool avx512_bf16 = false;
   bool avx512_vnni = false;
   bool avx512_fp16 = false;
-  bool amx = false;          ///< tiles with bf16 and int8
-  std::string model;         ///< name from the processor, "unknown" when it has none
+  bool amx = false;   ///< tiles with bf16 and int8
+  std::string model;  ///< name from the processor, "unknown" when it has none
 };
 
 [[nodiscard]] SORUS_API const CpuFeatures& cpu_features();

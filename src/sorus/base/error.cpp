@@ -9,8 +9,9 @@ std::string format_error(fmt::string_view text, fmt::format_args args) { return 
 void internal_error(const char* file, int line, const std::string& text) {
   std::string_view path = file;
   if (auto at = path.rfind("src/sorus/"); at != std::string_view::npos) path.remove_prefix(at);
-  throw InternalError(fmt::format("internal error at {}:{}: {}. This is a fault of Sorus; please report it with this text.",
-                                  path, line, text));
+  throw InternalError(
+      fmt::format("internal error at {}:{}: {}. This is a fault of Sorus; please report it with this text.",
+                  path, line, text));
 }
 
 }  // namespace sorus::detail

@@ -9,11 +9,24 @@
 #include "sorus/base/export.h"
 
 /// Typed errors. A user's mistake throws one of the types below with the text
-/// `op: what was wrong: what we got, what we need`; a mistake of ours throws InternalError with file and line.
+/// `op: what was wrong: what we got, what we need`; a mistake of ours throws InternalError with file and
+/// line.
 namespace sorus {
 
 /// What kind of mistake an Error reports; bindings map it to the natural exception of their language.
-enum class ErrorKind { kValue, kType, kShape, kDType, kIndex, kKey, kIO, kRuntime, kMemory, kNotSupported, kInternal };
+enum class ErrorKind {
+  kValue,
+  kType,
+  kShape,
+  kDType,
+  kIndex,
+  kKey,
+  kIO,
+  kRuntime,
+  kMemory,
+  kNotSupported,
+  kInternal
+};
 
 /// Root of all exceptions thrown by the library.
 class SORUS_API Error : public std::runtime_error {
@@ -60,7 +73,8 @@ class SORUS_API IndexError : public detail::KindError<ErrorKind::kIndex> {
 class SORUS_API KeyError : public detail::KindError<ErrorKind::kKey> {
   using KindError::KindError;
 };
-/// A file or stream that cannot be read or written; the text names the file and, where known, the byte offset.
+/// A file or stream that cannot be read or written; the text names the file and, where known, the byte
+/// offset.
 class SORUS_API IOError : public detail::KindError<ErrorKind::kIO> {
   using KindError::KindError;
 };
@@ -101,14 +115,15 @@ template <class E, class... Args>
 }  // namespace sorus
 
 /// Throws `type` with the formatted text unless the condition holds. For mistakes of the user.
-#define SORUS_CHECK(condition, type, ...)                                \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]] ::sorus::detail::raise<type>(__VA_ARGS__); \
+#define SORUS_CHECK(condition, type, ...)        \
+  do {                                           \
+    if (!(condition)) [[unlikely]]               \
+      ::sorus::detail::raise<type>(__VA_ARGS__); \
   } while (false)
 
 /// Throws InternalError with file and line unless the condition holds. For mistakes of ours.
-#define SORUS_INTERNAL(condition, ...)                                                                 \
-  do {                                                                                                 \
-    if (!(condition)) [[unlikely]]                                                                     \
-      ::sorus::detail::internal_error(__FILE__, __LINE__, ::fmt::format(__VA_ARGS__));                 \
+#define SORUS_INTERNAL(condition, ...)                                                 \
+  do {                                                                                 \
+    if (!(condition)) [[unlikely]]                                                     \
+      ::sorus::detail::internal_error(__FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)

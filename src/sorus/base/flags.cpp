@@ -25,7 +25,8 @@ int64_t env_int(const char* name, int64_t fallback) {
 bool verbose(std::string_view topic) {
   static const std::string list = "," + env_string("SORUS_VERBOSE") + ",";
   if (list == ",,") return false;
-  return list.find(",all,") != std::string::npos || list.find("," + std::string(topic) + ",") != std::string::npos;
+  return list.find(",all,") != std::string::npos ||
+         list.find("," + std::string(topic) + ",") != std::string::npos;
 }
 
 }  // namespace sorus

@@ -12,7 +12,8 @@ namespace sorus {
 /// Value of the environment variable, or `fallback` when it is unset or empty.
 [[nodiscard]] SORUS_API std::string env_string(const char* name, std::string_view fallback = "");
 
-/// Integer value of the environment variable. Throws ValueError naming the variable when it is not an integer.
+/// Integer value of the environment variable. Throws ValueError naming the variable when it is not an
+/// integer.
 [[nodiscard]] SORUS_API int64_t env_int(const char* name, int64_t fallback);
 
 /// True when SORUS_VERBOSE, a comma-separated list, has `topic` (dispatch, memory, compile, ...) or `all`.

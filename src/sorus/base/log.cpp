@@ -16,11 +16,16 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
-    case LogLevel::kOff: return spdlog::level::off;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kOff:
+      return spdlog::level::off;
   }
   return spdlog::level::warn;
 }
@@ -32,7 +37,8 @@ LogLevel level_from_environment() {
   if (text == "warning") return LogLevel::kWarning;
   if (text == "error") return LogLevel::kError;
   if (text == "off") return LogLevel::kOff;
-  raise<ValueError>("environment: SORUS_LOG_LEVEL is unknown: got '{}', need debug, info, warning, error or off", text);
+  raise<ValueError>(
+      "environment: SORUS_LOG_LEVEL is unknown: got '{}', need debug, info, warning, error or off", text);
 }
 
 spdlog::logger& logger() {
@@ -53,11 +59,16 @@ void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
 LogLevel log_level() {
   switch (logger().level()) {
     case spdlog::level::trace:
-    case spdlog::level::debug: return LogLevel::kDebug;
-    case spdlog::level::info: return LogLevel::kInfo;
-    case spdlog::level::warn: return LogLevel::kWarning;
-    case spdlog::level::off: return LogLevel::kOff;
-    default: return LogLevel::kError;
+    case spdlog::level::debug:
+      return LogLevel::kDebug;
+    case spdlog::level::info:
+      return LogLevel::kInfo;
+    case spdlog::level::warn:
+      return LogLevel::kWarning;
+    case spdlog::level::off:
+      return LogLevel::kOff;
+    default:
+      return LogLevel::kError;
   }
 }
 

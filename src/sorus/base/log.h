@@ -25,11 +25,13 @@ void log_warning(fmt::format_string<Args...> text, Args&&... args) {
 }
 template <class... Args>
 void log_info(fmt::format_string<Args...> text, Args&&... args) {
-  if (log_level() <= LogLevel::kInfo) log_message(LogLevel::kInfo, fmt::format(text, std::forward<Args>(args)...));
+  if (log_level() <= LogLevel::kInfo)
+    log_message(LogLevel::kInfo, fmt::format(text, std::forward<Args>(args)...));
 }
 template <class... Args>
 void log_debug(fmt::format_string<Args...> text, Args&&... args) {
-  if (log_level() <= LogLevel::kDebug) log_message(LogLevel::kDebug, fmt::format(text, std::forward<Args>(args)...));
+  if (log_level() <= LogLevel::kDebug)
+    log_message(LogLevel::kDebug, fmt::format(text, std::forward<Args>(args)...));
 }
 
 }  // namespace sorus

@@ -107,10 +107,12 @@ class SmallVector {
 
  private:
   T* inline_data() { return std::launder(reinterpret_cast<T*>(inline_)); }
-  [[nodiscard]] bool on_heap() const { return static_cast<const void*>(data_) != static_cast<const void*>(inline_); }
+  [[nodiscard]] bool on_heap() const {
+    return static_cast<const void*>(data_) != static_cast<const void*>(inline_);
+  }
   void grow(size_t n) {
     n = std::max(n, size_t{4});
-    T* block = static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{alignof(T)}));
+    T* block = static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{alignof(T)}));
     std::uninitialized_move_n(data_, size_, block);
     std::destroy_n(data_, size_);
     free_block();
@@ -118,7 +120,7 @@ class SmallVector {
     capacity_ = n;
   }
   void free_block() {
-    if (on_heap()) ::operator delete(data_, std::align_val_t{alignof(T)});
+    if (on_heap()) ::operator delete (data_, std::align_val_t{alignof(T)});
   }
   void release() {
     clear();

@@ -152,7 +152,8 @@ class Pool {
 int num_threads() { return Pool::instance().size(); }
 
 void set_num_threads(int n) {
-  SORUS_CHECK(n >= 1 && n <= 1024, ValueError, "set_num_threads: number is out of range: got {}, need 1 to 1024", n);
+  SORUS_CHECK(n >= 1 && n <= 1024, ValueError,
+              "set_num_threads: number is out of range: got {}, need 1 to 1024", n);
   Pool::instance().resize(n);
 }
 

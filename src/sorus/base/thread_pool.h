@@ -5,11 +5,12 @@
 
 #include "sorus/base/export.h"
 
-/// The one thread pool of the process. Compute and data share it; idle threads sleep; fork is safe (the child starts
-/// its own threads on first use); several callers at once are correct.
+/// The one thread pool of the process. Compute and data share it; idle threads sleep; fork is safe (the child
+/// starts its own threads on first use); several callers at once are correct.
 namespace sorus {
 
-/// Number of threads that a parallel loop may use, the calling one included. Default: SORUS_NUM_THREADS or the cores.
+/// Number of threads that a parallel loop may use, the calling one included. Default: SORUS_NUM_THREADS or
+/// the cores.
 [[nodiscard]] SORUS_API int num_threads();
 
 /// Sets it for the process. Throws ValueError unless 1 <= n <= 1024. Results do not depend on it.
@@ -23,9 +24,10 @@ using LoopBody = void (*)(void* context, int64_t piece);
 SORUS_API void run_pieces(int64_t pieces, LoopBody body, void* context);
 }  // namespace detail
 
-/// Calls body(i) once for every i in [0, pieces), on the pool and the calling thread, and returns when all are done.
-/// How the work is cut into pieces must depend on shapes alone, so that bits do not depend on the thread count.
-/// The first exception is rethrown on the caller after all pieces have ended; later pieces may be skipped.
+/// Calls body(i) once for every i in [0, pieces), on the pool and the calling thread, and returns when all
+/// are done. How the work is cut into pieces must depend on shapes alone, so that bits do not depend on the
+/// thread count. The first exception is rethrown on the caller after all pieces have ended; later pieces may
+/// be skipped.
 template <class Body>
 void parallel_for(int64_t pieces, Body&& body) {
   if (pieces == 1) {
@@ -33,11 +35,13 @@ void parallel_for(int64_t pieces, Body&& body) {
     return;
   }
   detail::run_pieces(
-      pieces, [](void* context, int64_t piece) { (*static_cast<std::remove_reference_t<Body>*>(context))(piece); },
+      pieces,
+      [](void* context, int64_t piece) { (*static_cast<std::remove_reference_t<Body>*>(context))(piece); },
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 
-/// Cuts [0, count) into ranges of `grain` elements (the last may be shorter) and calls body(begin, end) for each.
+/// Cuts [0, count) into ranges of `grain` elements (the last may be shorter) and calls body(begin, end) for
+/// each.
 template <class Body>
 void parallel_ranges(int64_t count, int64_t grain, Body&& body) {
   if (count <= 0) return;

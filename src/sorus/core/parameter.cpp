@@ -1,0 +1,19 @@
+#include "sorus/core/parameter.h"
+
+namespace sorus {
+
+HandleLog*& handle_log() {
+  static thread_local HandleLog* log = nullptr;
+  return log;
+}
+
+void Parameter::set_value(Tensor value) {
+  const TensorType& mine = state_->get().type();
+  SORUS_CHECK(value.shape() == mine.shape, ShapeError, "{}: new value has another shape: got {}, need {}",
+              name(), value.shape(), mine.shape);
+  SORUS_CHECK(value.dtype() == mine.dtype, DTypeError, "{}: new value has another dtype: got {}, need {}",
+              name(), value.dtype(), mine.dtype);
+  state_->set(std::move(value));
+}
+
+}  // namespace sorus

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "sorus/base/small_vector.h"
+#include "sorus/core/storage.h"
+#include "sorus/core/tensor_type.h"
+
+namespace sorus {
+
+struct Value;
+
+/// Whoever owes a value its bytes: a boundary that has recorded the op but not run it yet.
+class SORUS_API PendingSource {
+ public:
+  virtual ~PendingSource() = default;
+  /// Gives `v` its storage, or throws what the computation threw. Called by the thread that reads the value.
+  virtual void materialize(Value& v) = 0;
+  /// `v` is being destroyed unread.
+  virtual void abandon(Value& v) noexcept = 0;
+  /// `v`, which has storage and belongs to the recording under way, is being read by the host.
+  virtual void observe(Value& v) = 0;
+};
+
+/// Place of a value on a tape: which tape, and its number there.
+struct TapeEdge {
+  uint64_t tape = 0;
+  int32_t id = -1;
+};
+
+/// An immutable tensor value: type, dense bytes (storage, strides, offset) or a promise of them, and the
+/// places it has in recordings. Never changes once its bytes are there, so views are free and sharing is
+/// safe.
+struct SORUS_API Value {
+  TensorType type;
+  Strides strides;     ///< in elements; meaningless while pending
+  int64_t offset = 0;  ///< in elements from the start of the storage
+  Ref<Storage> storage;
+  PendingSource* source = nullptr;    ///< set while the value waits for its segment
+  PendingSource* recorder = nullptr;  ///< set while a recording wants to know of reads
+  uint64_t frame = 0;                 ///< boundary call in which the value was made
+  int32_t place = 0;                  ///< its number there
+  SmallVector<TapeEdge, 1> edges;     ///< places on the tapes that track it, outermost first
+
+  std::atomic<uint32_t> refs{0};
+  [[nodiscard]] static Ref<Value> make(const TensorType& type);
+  static void destroy(Value* v);
+
+  /// Makes sure that the bytes are there. Throws what the computation threw.
+  void ensure() {
+    if (source) [[unlikely]]
+      source->materialize(*this);
+    if (recorder) [[unlikely]]
+      recorder->observe(*this);
+  }
+  [[nodiscard]] std::byte* bytes() const {
+    return storage->data() + offset * static_cast<int64_t>(dtype_size(type.dtype));
+  }
+};
+
+/// A value with contiguous host storage of its type, contents undefined.
+[[nodiscard]] SORUS_API Ref<Value> make_dense(const TensorType& type);
+
+}  // namespace sorus
