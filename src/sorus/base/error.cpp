@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+// The formatters of our types in headers that include only <fmt/core.h> derive from this one, which that
+// header declares.
+template SORUS_API fmt::format_context::iterator fmt::formatter<fmt::string_view>::format(
+    const fmt::string_view&, fmt::format_context&) const;
+
 namespace sorus::detail {
 
 std::string format_error(fmt::string_view text, fmt::format_args args) { return fmt::vformat(text, args); }
