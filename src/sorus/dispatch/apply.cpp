@@ -1,0 +1,152 @@
+#include "sorus/dispatch/apply.h"
+
+#include <algorithm>
+
+namespace sorus {
+namespace {
+
+constexpr size_t kInlineOperands = 8;
+using ArrayList = SmallVector<Array, 4>;
+
+CallSiteHook call_site_hook = nullptr;
+BoundaryHook boundary_hook = nullptr;
+
+Array as_array(const Value& v) { return {v.bytes(), v.type.dtype, &v.type.shape, v.strides}; }
+
+/// Result of a view op, sharing the operand's storage; undefined when its strides do not allow it.
+Tensor try_view(const OpDef& op, OperandSpan in, AttrsRef attrs, const TensorType& type) {
+  const Value& base = in[0]->ready();
+  SmallVector<const TensorType*, kInlineOperands> types;
+  for (const Tensor* t : in) types.push_back(t ? &t->type() : nullptr);
+  std::optional<View> view = op.view(InferContext(op, types, attrs.data), base.strides, base.offset);
+  if (!view) return {};
+  Ref<Value> v = Value::make(type);
+  v->strides = view->strides;
+  v->offset = view->offset;
+  v->storage = base.storage;
+  return Tensor(std::move(v));
+}
+
+/// Operands brought into the layout that the kernel wants; `keep` owns the copies during the call.
+void convert_operands(const Kernel& kernel, ArrayList& arrays, SmallVector<Ref<Storage>, 2>& keep) {
+  for (Array& a : arrays) {
+    Strides wanted;
+    if (!needs_conversion(kernel, a, &wanted)) continue;
+    size_t size = dtype_size(a.dtype);
+    keep.push_back(Storage::allocate(static_cast<size_t>(a.numel()) * size));
+    copy_strided(a.data, a.strides, keep.back()->data(), wanted, *a.shape, size);
+    a.data = keep.back()->data();
+    a.strides = wanted;
+  }
+}
+
+void check_operands(const OpDef& op, OperandSpan in) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] && in[i]->defined()) continue;
+    const InputSpec& spec = op.inputs[std::min(i, op.inputs.size() - 1)];
+    SORUS_CHECK(spec.kind == InputKind::kOptional, ValueError,
+                "{}: operand '{}' has no value: got none, need a tensor", op.name, spec.name);
+  }
+}
+
+TypeList infer_operands(const OpDef& op, OperandSpan in, const void* attrs) {
+  SmallVector<const TensorType*, kInlineOperands> types;
+  for (const Tensor* t : in) types.push_back(t && t->defined() ? &t->value()->type : nullptr);
+  return infer_types(op, types, attrs);
+}
+
+}  // namespace
+
+ScopeState& scope_state() {
+  static thread_local ScopeState state;
+  return state;
+}
+
+uint64_t ScopeState::hash() const {
+  uint64_t h = hash_combine(static_cast<uint64_t>(gradient_level), relaxed_numerics ? 1 : 0);
+  return hash_combine(h, casts ? casts->hash() : 0);
+}
+
+TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in, const void* attrs) {
+  return op.infer(InferContext(op, in, attrs));
+}
+
+void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types, TensorList& out) {
+  if (op.view) {
+    Tensor view = try_view(op, in, attrs, types[0]);
+    if (view.defined()) {
+      out.push_back(std::move(view));
+      return;
+    }
+  }
+  ArrayList arrays;
+  for (const Tensor* t : in) arrays.push_back(t && t->defined() ? as_array(t->ready()) : Array{});
+  ArrayList results;
+  for (const TensorType& t : types) results.push_back({nullptr, t.dtype, &t.shape, {}});
+  KernelCall question{op, attrs.data, arrays, results};
+  const Kernel& kernel = choose_kernel(question, types.empty() ? Device{} : types[0].device);
+  SmallVector<Ref<Storage>, 2> keep;
+  convert_operands(kernel, arrays, keep);
+  size_t first = out.size();
+  for (size_t i = 0; i < types.size(); ++i) {
+    Ref<Value> v = Value::make(types[i]);
+    v->strides = output_strides(kernel, arrays, types[i].shape);
+    v->storage = Storage::allocate(static_cast<size_t>(types[i].shape.numel()) * dtype_size(types[i].dtype));
+    results[i].data = v->storage->data();
+    results[i].strides = v->strides;
+    out.push_back(Tensor(std::move(v)));
+  }
+  void* workspace = nullptr;
+  if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0) {
+    keep.push_back(Storage::allocate(bytes));
+    workspace = keep.back()->data();
+  }
+  try {
+    kernel.run({op, attrs.data, arrays, results, workspace});
+  } catch (...) {
+    out.resize(first);
+    throw;
+  }
+}
+
+void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
+  ScopeState& scope = scope_state();
+  check_operands(op, in);
+  TensorList replaced;
+  SmallVector<const Tensor*, kInlineOperands> pointers;
+  if (scope.casts && scope.casts->cast(op, in, replaced)) [[unlikely]] {
+    for (const Tensor& t : replaced) pointers.push_back(t.defined() ? &t : nullptr);
+    in = pointers;
+  }
+  size_t first = out.size();
+  if (!scope.recorder || !scope.recorder->follow(op, in, attrs, out)) {
+    execute(op, in, attrs, infer_operands(op, in, attrs.data), out);
+    if (scope.recorder)
+      scope.recorder->record(op, in, attrs, std::span<const Tensor>(out.data() + first, out.size() - first));
+  }
+  if (scope.gradients)
+    scope.gradients->record(op, in, attrs, std::span<Tensor>(out.data() + first, out.size() - first));
+}
+
+Tensor apply(const OpDef& op, OperandSpan in, AttrsRef attrs) {
+  TensorList out;
+  apply_into(op, in, attrs, out);
+  return std::move(out[0]);
+}
+
+TensorList apply_all(const OpDef& op, OperandSpan in, AttrsRef attrs) {
+  TensorList out;
+  apply_into(op, in, attrs, out);
+  return out;
+}
+
+void set_call_site_hook(CallSiteHook hook) { call_site_hook = hook; }
+std::string current_call_site() { return call_site_hook ? call_site_hook() : std::string(); }
+
+void set_boundary_hook(BoundaryHook hook) { boundary_hook = hook; }
+void run_boundary(uint64_t key, BoundaryBody body, void* context) {
+  if (boundary_hook) return boundary_hook(key, body, context);
+  body(context);
+}
+
+}  // namespace sorus

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "sorus/dispatch/kernel.h"
+#include "sorus/dispatch/op_def.h"
+
+/// The one choke point: every computation goes through apply().
+namespace sorus {
+
+/// Operands of a call, borrowed from the caller: pointers, so that a call copies no reference. Null stands
+/// for an absent optional operand.
+using OperandSpan = std::span<const Tensor* const>;
+
+/// Computes `op`. Four steps: mixed precision, inference, run (or record, or follow), tape. Throws what
+/// inference or the kernel throws. Results are appended to `out`.
+SORUS_API void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out);
+
+/// As apply_into for ops with one result.
+[[nodiscard]] SORUS_API Tensor apply(const OpDef& op, OperandSpan in, AttrsRef attrs = NoAttrs{});
+[[nodiscard]] inline Tensor apply(const OpDef& op, std::initializer_list<const Tensor*> in,
+                                  AttrsRef attrs = NoAttrs{}) {
+  return apply(op, OperandSpan(in.begin(), in.size()), attrs);
+}
+[[nodiscard]] SORUS_API TensorList apply_all(const OpDef& op, OperandSpan in, AttrsRef attrs = NoAttrs{});
+[[nodiscard]] inline TensorList apply_all(const OpDef& op, std::initializer_list<const Tensor*> in,
+                                          AttrsRef attrs = NoAttrs{}) {
+  return apply_all(op, OperandSpan(in.begin(), in.size()), attrs);
+}
+
+/// Inference alone, with the same checks and texts as apply().
+[[nodiscard]] SORUS_API TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in,
+                                             const void* attrs);
+
+/// Runs kernels now, past every recording and tape: what eager mode and constant folding use. Operands must
+/// not be pending.
+SORUS_API void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types,
+                       TensorList& out);
+
+/// A boundary call under way on this thread. `follow` either takes the call, appends its results and returns
+/// true, or returns false: then the call runs eagerly and `record` is told of it.
+class SORUS_API Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual bool follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) = 0;
+  virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) = 0;
+};
+
+/// The innermost gradient scope of this thread. `record` is called for every op whose result may need a
+/// gradient.
+class SORUS_API GradientRecorder {
+ public:
+  virtual ~GradientRecorder() = default;
+  virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<Tensor> out) = 0;
+};
+
+/// Casts that mixed precision inserts before a call; returns true when `in` was replaced by `replaced`.
+class SORUS_API CastPolicy {
+ public:
+  virtual ~CastPolicy() = default;
+  virtual bool cast(const OpDef& op, OperandSpan in, TensorList& replaced) = 0;
+  [[nodiscard]] virtual uint64_t hash() const = 0;
+};
+
+/// All scopes of a thread in one place. Each field is set by RAII objects of the room that owns it.
+struct ScopeState {
+  Recorder* recorder = nullptr;
+  GradientRecorder* gradients = nullptr;
+  CastPolicy* casts = nullptr;
+  int gradient_level = 0;
+  bool relaxed_numerics = false;
+  /// What of this decides how a call runs; part of the signature of a boundary.
+  [[nodiscard]] SORUS_API uint64_t hash() const;
+};
+[[nodiscard]] SORUS_API ScopeState& scope_state();
+
+/// Sets one field of the scope state and restores it.
+template <class T>
+class ScopedState {
+ public:
+  ScopedState(T ScopeState::*field, T value) : field_(field), saved_(scope_state().*field) {
+    scope_state().*field_ = value;
+  }
+  ~ScopedState() { scope_state().*field_ = saved_; }
+  ScopedState(const ScopedState&) = delete;
+  ScopedState& operator=(const ScopedState&) = delete;
+
+ private:
+  T ScopeState::*field_;
+  T saved_;
+};
+
+/// Where in the user's program the call under way comes from: "file.py:12 in construct", set by the binding.
+using CallSiteHook = std::string (*)();
+SORUS_API void set_call_site_hook(CallSiteHook hook);
+[[nodiscard]] SORUS_API std::string current_call_site();
+
+/// Runs `body` as a boundary keyed by `key` when a compiler is present, plainly otherwise. Rooms below the
+/// compiler (the reverse walk of gradients) open boundaries through this.
+using BoundaryBody = void (*)(void* context);
+using BoundaryHook = void (*)(uint64_t key, BoundaryBody body, void* context);
+SORUS_API void set_boundary_hook(BoundaryHook hook);
+SORUS_API void run_boundary(uint64_t key, BoundaryBody body, void* context);
+
+}  // namespace sorus

@@ -1,0 +1,10 @@
+#include "sorus/dispatch/builtin.h"
+
+namespace sorus {
+
+BuiltinOps& builtin_ops() {
+  static BuiltinOps table;
+  return table;
+}
+
+}  // namespace sorus

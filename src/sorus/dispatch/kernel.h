@@ -1,0 +1,89 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sorus/dispatch/op_def.h"
+
+namespace sorus {
+
+/// An operand or result as a kernel sees it: typed, strided bytes. An absent optional operand has null data.
+struct Array {
+  std::byte* data = nullptr;
+  DType dtype = DType::kFloat32;
+  const Shape* shape = nullptr;
+  Strides strides;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] bool present() const { return shape != nullptr; }
+  [[nodiscard]] int rank() const { return shape->rank(); }
+  [[nodiscard]] int64_t size(int axis) const { return shape->size(axis); }
+  [[nodiscard]] int64_t numel() const { return shape->numel(); }
+};
+
+/// One call of a kernel. `out` data is null while `supports` and `workspace` are asked.
+struct KernelCall {
+  const OpDef& op;
+  const void* attributes;
+  std::span<const Array> in;
+  std::span<const Array> out;
+  void* workspace = nullptr;
+  template <class A>
+  [[nodiscard]] const A& attrs() const {
+    return *static_cast<const A*>(attributes);
+  }
+};
+
+/// Why a kernel does not take a call, in words; null when it takes it.
+using Refusal = const char*;
+inline constexpr Refusal kAccepted = nullptr;
+
+/// Memory order that a kernel wants of its operands, or gives to its results.
+enum class Layout : uint8_t {
+  kAny,  ///< operands: any strides. Results: the order of the first operand of the same shape (elementwise)
+  kContiguous,    ///< row-major
+  kChannelsLast,  ///< axis 1 innermost
+};
+
+/// One way to compute an op on one kind of device. It is chosen by (op, types, shapes, attributes, CPU)
+/// alone, so `supports` must not look at strides; operands in another layout are converted before the call.
+struct Kernel {
+  std::string_view name;
+  Layout in_layout = Layout::kContiguous;
+  Layout out_layout = Layout::kContiguous;
+  Refusal (*supports)(const KernelCall&) = nullptr;  ///< null: takes every call
+  size_t (*workspace)(const KernelCall&) = nullptr;  ///< bytes, aligned to 64; null: none
+  void (*run)(const KernelCall&) = nullptr;
+  /// Output 0 may be written over input i bit-safely when both have the same type and strides (mask of
+  /// inputs).
+  uint32_t in_place = 0;
+};
+
+/// Registers a kernel while the library loads. Providers are tried by rank: higher first, the reference (rank
+/// 0) last.
+class SORUS_API KernelRegistrar {
+ public:
+  KernelRegistrar(std::string_view op, Kernel kernel, int rank, std::string_view device = "host");
+};
+inline constexpr int kReferenceRank = 0;
+inline constexpr int kSimdRank = 10;
+inline constexpr int kLibraryRank = 20;
+
+/// Kernels of an op in the order in which they are tried.
+[[nodiscard]] SORUS_API std::vector<const Kernel*> kernels_of(const OpDef& op, Device device);
+/// The first kernel that takes the call. Throws NotSupportedError with every refusal.
+[[nodiscard]] SORUS_API const Kernel& choose_kernel(const KernelCall& call, Device device);
+/// While set on this thread, only reference kernels are chosen: for tests.
+[[nodiscard]] SORUS_API bool& reference_kernels_only();
+
+/// Strides of output 0.. of a call under the kernel's layout rule.
+[[nodiscard]] SORUS_API Strides output_strides(const Kernel& kernel, std::span<const Array> in,
+                                               const Shape& shape);
+/// True when an operand must be copied before the kernel can take it, and the strides of the copy.
+[[nodiscard]] SORUS_API bool needs_conversion(const Kernel& kernel, const Array& operand, Strides* wanted);
+
+}  // namespace sorus
