@@ -3,14 +3,14 @@
 #include <concepts>
 #include <cstdint>
 
-#include "sorus/core/dtype.h"
+#include "sorus/core/promotion.h"
 
 namespace sorus {
 
 /// A plain number in the host language, which promotes weakly: it has a kind but no width.
 class Scalar {
  public:
-  enum class Kind : uint8_t { kBool, kInt, kFloat };
+  using Kind = ScalarKind;
   Scalar(bool v) : kind_(Kind::kBool), int_(v) {}  // NOLINT: a number is a Scalar
   template <std::integral T>
   Scalar(T v) : kind_(Kind::kInt), int_(static_cast<int64_t>(v)) {}  // NOLINT
