@@ -5,7 +5,8 @@ target_compile_features(sorus_compiler INTERFACE cxx_std_20)
 target_compile_options(sorus_compiler INTERFACE
   -ffp-contract=off -fno-fast-math -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(SORUS_SANITIZE)
-  target_compile_options(sorus_compiler INTERFACE -fsanitize=${SORUS_SANITIZE} -fno-omit-frame-pointer -g -O1)
+  target_compile_options(sorus_compiler INTERFACE -fsanitize=${SORUS_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1 -O1)
   target_link_options(sorus_compiler INTERFACE -fsanitize=${SORUS_SANITIZE})
 endif()
 find_program(SORUS_CCACHE ccache)

@@ -3,8 +3,8 @@
 
 usage: test_summary.py FOLDER
 
-Prints a line per file and, last, the plain line `N passed, N failed`. Exits with 1 when a test failed, when a file
-cannot be read, or when no test ran at all.
+Prints a line per file and, last, the plain line `N passed, N failed`. Exits with 1 when a test failed, when a
+file cannot be read, or when no test ran at all.
 """
 
 from __future__ import annotations

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks the documentation: links resolve, and every room with sources has a page docs/rooms/<room>.md.
+
+usage: check_docs.py [ROOT]
+
+Looks at README.md and docs/**/*.md and prints each problem as `file:line: what`. Links to other sites are not
+followed. The code examples of the pages are run by tests/python/test_docs.py and compiled by tests/docs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+from doc_pages import anchors, cpp_examples, links, pages
+from source_files import CPP_SUFFIXES, checkout_files
+
+OTHER_SITES = ("http:", "https:", "mailto:")
+
+
+def link_problem(root: Path, page: Path, target: str) -> str | None:
+    """What is wrong with a link of a page, or None."""
+    if target.startswith(OTHER_SITES):
+        return None
+    path, _, anchor = unquote(target).partition("#")
+    file = (page.parent / path) if path else page
+    if path.startswith("/") or not file.resolve().is_relative_to(root.resolve()):
+        return f"link leaves the project: {target}"
+    if not file.exists():
+        return f"link to nothing: {target}"
+    if anchor and file.suffix == ".md" and anchor not in anchors(file.read_text(encoding="utf-8")):
+        return f"link to a heading that is not there: {target}"
+    return None
+
+
+def rooms_with_sources(root: Path) -> set[str]:
+    """The folders of src/sorus that hold C++ files."""
+    return {
+        name.parts[2]
+        for name in checkout_files(root)
+        if name.parts[:2] == ("src", "sorus") and len(name.parts) > 3 and name.suffix in CPP_SUFFIXES
+    }
+
+
+def check_tree(root: Path) -> list[str]:
+    """All problems of a checkout, as `file:line: what`."""
+    problems = []
+    for page in pages(root):
+        for line, target in links(page.read_text(encoding="utf-8")):
+            problem = link_problem(root, page, target)
+            if problem:
+                problems.append(f"{page.relative_to(root)}:{line}: {problem}")
+    for room in sorted(rooms_with_sources(root)):
+        if not (root / "docs" / "rooms" / f"{room}.md").is_file():
+            problems.append(f"docs/rooms/{room}.md:1: missing: src/sorus/{room} has sources but no page")
+    try:
+        cpp_examples(root)
+    except ValueError as error:
+        problems.append(str(error))
+    return problems
+
+
+def main(arguments: list[str]) -> int:
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    problems = check_tree(root)
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
