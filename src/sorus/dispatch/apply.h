@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 
 #include "sorus/dispatch/kernel.h"
@@ -47,12 +49,22 @@ class SORUS_API Recorder {
   virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) = 0;
 };
 
+/// Gradient of a custom function: (operands, results, gradients of the results) -> gradient of each operand,
+/// which may be undefined where none flows. Written with public ops, so that it can be differentiated again.
+using GradientRule =
+    std::function<TensorList(const TensorList& in, const TensorList& out, const TensorList& grads)>;
+
 /// The innermost gradient scope of this thread. `record` is called for every op whose result may need a
 /// gradient.
 class SORUS_API GradientRecorder {
  public:
   virtual ~GradientRecorder() = default;
   virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<Tensor> out) = 0;
+  /// `out` was computed from `in` by a function that has a gradient rule of its own.
+  virtual void record_custom(std::span<const Tensor> in, std::span<const Tensor> out,
+                             const std::shared_ptr<const GradientRule>& rule) = 0;
+  /// True when this scope, or one around it, wants a gradient with respect to `x`.
+  [[nodiscard]] virtual bool tracks(const Tensor& x) const = 0;
 };
 
 /// Casts that mixed precision inserts before a call; returns true when `in` was replaced by `replaced`.
