@@ -107,7 +107,7 @@ struct Traits {
 struct OpDef {
   std::string_view name;
   std::string_view doc;  ///< first sentence, shapes, dtypes, errors, source
-  std::vector<InputSpec> inputs;
+  std::vector<InputSpec> inputs = {};
   const AttrsDef& attrs = attrs_def<NoAttrs>();
   TypeList (*infer)(const InferContext&) = nullptr;
   void (*vjp)(VjpContext&) = nullptr;
@@ -116,7 +116,7 @@ struct OpDef {
   /// For results that can share the first operand's bytes: their place, or nothing when a copy is needed.
   std::optional<View> (*view)(const InferContext&, const Strides& strides, int64_t offset) = nullptr;
   Cost (*cost)(const InferContext&) = nullptr;
-  Traits traits;
+  Traits traits = {};
 };
 
 inline std::string_view InferContext::name() const { return op_.name; }
