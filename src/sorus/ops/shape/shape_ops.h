@@ -15,8 +15,16 @@ namespace sorus {
 [[nodiscard]] SORUS_API Tensor transpose(const Tensor& x, const Ints& axes);
 /// The last two axes swapped. A view.
 [[nodiscard]] SORUS_API Tensor swap_last(const Tensor& x);
+/// Axes `axis0` and `axis1` exchanged. A view.
+[[nodiscard]] SORUS_API Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1);
+/// Axis from[i] becomes axis to[i]; the others keep their order. A view.
+[[nodiscard]] SORUS_API Tensor movedim(const Tensor& x, const Ints& from, const Ints& to);
+/// Repeated along axes of extent 1 and along new leading axes. A view. Throws ShapeError when an extent is
+/// neither equal nor 1.
 [[nodiscard]] SORUS_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
+/// A new axis of extent 1 that is axis `axis` of the result. A view.
 [[nodiscard]] SORUS_API Tensor expand_dims(const Tensor& x, int64_t axis);
+[[nodiscard]] SORUS_API Tensor expand_dims(const Tensor& x, const Ints& axes);
 /// Removes axes of extent 1; no axes given: all of them.
 [[nodiscard]] SORUS_API Tensor squeeze(const Tensor& x, const Ints& axes = {});
 [[nodiscard]] SORUS_API Tensor concat(std::span<const Tensor> tensors, int64_t axis);

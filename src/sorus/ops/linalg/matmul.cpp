@@ -1,0 +1,98 @@
+#include "sorus/core/promotion.h"
+#include "sorus/dispatch/apply.h"
+#include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/linalg/linalg.h"
+#include "sorus/ops/reduce/reduce.h"
+#include "sorus/ops/shape/shape_ops.h"
+
+namespace sorus {
+namespace {
+
+/// The batch axes of a stack of matrices.
+Shape batch_of(const Shape& s) { return Shape(s.dims().first(static_cast<size_t>(s.rank() - 2))); }
+
+TypeList infer_matmul(const InferContext& c) {
+  const Shape& a = c.shape(0);
+  const Shape& b = c.shape(1);
+  SORUS_CHECK(c.dtype(0) == c.dtype(1), DTypeError,
+              "matmul: element types differ: got {} and {}, need equal ones", c.dtype(0), c.dtype(1));
+  SORUS_CHECK(c.dtype(0) != DType::kBool, DTypeError,
+              "matmul: element type has no product: got {}, need a number", c.dtype(0));
+  SORUS_CHECK(a.rank() >= 2 && b.rank() >= 2, ShapeError,
+              "matmul: too few dimensions: got shapes {} and {}, need rank 2 or more", a, b);
+  SORUS_CHECK(
+      a[a.rank() - 1] == b[b.rank() - 2], ShapeError,
+      "matmul: inner extents differ: got shapes {} and {}, need the last of the first equal to the last "
+      "but one of the second",
+      a, b);
+  Shape out = broadcast_shapes("matmul", batch_of(a), batch_of(b));
+  out.push_back(a[a.rank() - 2]);
+  out.push_back(b[b.rank() - 1]);
+  return {{c.dtype(0), c.in(0).device, out}};
+}
+
+void vjp_matmul(VjpContext& c) {
+  if (c.needs(0)) c.set(0, sum_to(matmul(c.grad(), swap_last(c.in(1))), c.in_type(0).shape));
+  if (c.needs(1)) c.set(1, sum_to(matmul(swap_last(c.in(0)), c.grad()), c.in_type(1).shape));
+}
+
+Cost cost_matmul(const InferContext& c) {
+  const Shape& a = c.shape(0);
+  const Shape& b = c.shape(1);
+  double m = static_cast<double>(a.size(a.rank() - 2));
+  double k = static_cast<double>(a.size(a.rank() - 1));
+  double n = static_cast<double>(b.size(b.rank() - 1));
+  double batch = static_cast<double>(broadcast_shapes("matmul", batch_of(a), batch_of(b)).numel());
+  auto size = static_cast<double>(dtype_size(c.dtype(0)));
+  return {.flops = 2 * batch * m * n * k,
+          .bytes = size * (static_cast<double>(a.numel() + b.numel()) + batch * m * n)};
+}
+
+const OpDef matmul_op{
+    .name = "matmul",
+    .doc =
+        "Product of stacks of matrices: out[..., i, j] = sum over p of a[..., i, p] * b[..., p, j]. a: (..., "
+        "m, k), "
+        "b: (..., k, n) of one number type; batch axes broadcast. Sums are in float32 for 16-bit floats. "
+        "Throws ShapeError, DTypeError.",
+    .inputs = {{"a"}, {"b"}},
+    .infer = infer_matmul,
+    .vjp = vjp_matmul,
+    .saves_in = kSaveAll,
+    .cost = cost_matmul};
+const OpRegistrar registered{matmul_op};
+
+/// The leading axes of a stack of matrices folded into its rows: (..., m, k) to (rows, k).
+Tensor fold_rows(const Tensor& x) {
+  int64_t columns = x.size(-1);
+  int64_t rows = 1;
+  for (int i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
+  return reshape(x, {rows, columns});
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  SORUS_CHECK(a.rank() > 0 && b.rank() > 0, ShapeError,
+              "matmul: an operand is a scalar: got shapes {} and {}, need rank 1 or more", a.shape(),
+              b.shape());
+  DType dtype = promote(a.dtype(), b.dtype());
+  Tensor x = cast(a.rank() == 1 ? expand_dims(a, 0) : a, dtype);
+  Tensor y = cast(b.rank() == 1 ? expand_dims(b, 1) : b, dtype);
+  Tensor out;
+  if (x.rank() > 2 && y.rank() == 2 && x.size(-1) == y.size(0)) {
+    // One matrix for the whole batch is one product, whose gradient sums over the batch by itself.
+    Ints shape = x.shape().sizes();
+    shape[shape.size() - 1] = y.size(1);
+    x = fold_rows(x);
+    out = reshape(apply(matmul_op, {&x, &y}), shape);
+  } else {
+    out = apply(matmul_op, {&x, &y});
+  }
+  Ints dropped;
+  if (a.rank() == 1) dropped.push_back(-2);
+  if (b.rank() == 1) dropped.push_back(-1);
+  return dropped.empty() ? out : squeeze(out, dropped);
+}
+
+}  // namespace sorus
