@@ -69,10 +69,10 @@ class SORUS_API Tensor {
   void copy_to(void* out, DType dtype) const;
 
   [[nodiscard]] const Ref<Value>& value() const { return value_; }
-  /// The value with its bytes there.
+  /// The value with its bytes there, read by the host program.
   [[nodiscard]] Value& ready() const {
     Value& v = checked();
-    v.ensure();
+    v.read();
     return v;
   }
   /// Forgets the value, so that its bytes can be reused by who holds the last reference.

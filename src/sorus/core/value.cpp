@@ -6,9 +6,24 @@
 
 namespace sorus {
 
+namespace {
+
+/// Numbers are taken from a shared counter a block at a time, so that making a value touches no shared
+/// memory.
+uint64_t next_id() {
+  constexpr uint64_t kBlock = uint64_t{1} << 20;
+  static std::atomic<uint64_t> blocks{0};
+  thread_local uint64_t next = 0;
+  if (next % kBlock == 0) next = blocks.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
+  return next++;
+}
+
+}  // namespace
+
 Ref<Value> Value::make(const TensorType& type) {
   auto* v = new (allocate_bytes(sizeof(Value))) Value;
   v->type = type;
+  v->id = next_id();
   return Ref<Value>(v);
 }
 

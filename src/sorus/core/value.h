@@ -11,15 +11,15 @@ namespace sorus {
 
 struct Value;
 
-/// Whoever owes a value its bytes: a boundary that has recorded the op but not run it yet.
+/// Whoever owes a value its bytes, or wants to know of reads: a boundary that records or follows the program.
 class SORUS_API PendingSource {
  public:
   virtual ~PendingSource() = default;
-  /// Gives `v` its storage, or throws what the computation threw. Called by the thread that reads the value.
+  /// Gives `v` its storage, or throws what the computation threw.
   virtual void materialize(Value& v) = 0;
-  /// `v` is being destroyed unread.
+  /// The pending `v` is being destroyed unread.
   virtual void abandon(Value& v) noexcept = 0;
-  /// `v`, which has storage and belongs to the recording under way, is being read by the host.
+  /// `v`, whose bytes are there, is read by the host program, not by a kernel.
   virtual void observe(Value& v) = 0;
 };
 
@@ -38,8 +38,9 @@ struct SORUS_API Value {
   int64_t offset = 0;  ///< in elements from the start of the storage
   Ref<Storage> storage;
   PendingSource* source = nullptr;    ///< set while the value waits for its segment
-  PendingSource* recorder = nullptr;  ///< set while a recording wants to know of reads
-  uint64_t frame = 0;                 ///< boundary call in which the value was made
+  PendingSource* recorder = nullptr;  ///< set while the recording that made it wants to know of reads
+  uint64_t id = 0;                    ///< unique in the process, unlike an address
+  uint64_t frame = 0;                 ///< boundary call in which the value was made, 0 outside any
   int32_t place = 0;                  ///< its number there
   SmallVector<TapeEdge, 1> edges;     ///< places on the tapes that track it, outermost first
 
@@ -47,10 +48,14 @@ struct SORUS_API Value {
   [[nodiscard]] static Ref<Value> make(const TensorType& type);
   static void destroy(Value* v);
 
-  /// Makes sure that the bytes are there. Throws what the computation threw.
+  /// Makes sure that the bytes are there, for a kernel. Throws what the computation threw.
   void ensure() {
     if (source) [[unlikely]]
       source->materialize(*this);
+  }
+  /// As ensure(), for the host program: a recording under way hears of it.
+  void read() {
+    ensure();
     if (recorder) [[unlikely]]
       recorder->observe(*this);
   }

@@ -11,11 +11,16 @@ using ArrayList = SmallVector<Array, 4>;
 CallSiteHook call_site_hook = nullptr;
 BoundaryHook boundary_hook = nullptr;
 
-Array as_array(const Value& v) { return {v.bytes(), v.type.dtype, &v.type.shape, v.strides}; }
+/// The operand's bytes, for a kernel.
+Array as_array(Value& v) {
+  v.ensure();
+  return {v.bytes(), v.type.dtype, &v.type.shape, v.strides};
+}
 
 /// Result of a view op, sharing the operand's storage; undefined when its strides do not allow it.
 Tensor try_view(const OpDef& op, OperandSpan in, AttrsRef attrs, const TensorType& type) {
-  const Value& base = in[0]->ready();
+  Value& base = *in[0]->value();
+  base.ensure();
   SmallVector<const TensorType*, kInlineOperands> types;
   for (const Tensor* t : in) types.push_back(t ? &t->type() : nullptr);
   std::optional<View> view = op.view(InferContext(op, types, attrs.data), base.strides, base.offset);
@@ -80,7 +85,7 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
     }
   }
   ArrayList arrays;
-  for (const Tensor* t : in) arrays.push_back(t && t->defined() ? as_array(t->ready()) : Array{});
+  for (const Tensor* t : in) arrays.push_back(t && t->defined() ? as_array(*t->value()) : Array{});
   ArrayList results;
   for (const TensorType& t : types) results.push_back({nullptr, t.dtype, &t.shape, {}});
   KernelCall question{op, attrs.data, arrays, results};
@@ -143,9 +148,15 @@ TensorList apply_all(const OpDef& op, OperandSpan in, AttrsRef attrs) {
 void set_call_site_hook(CallSiteHook hook) { call_site_hook = hook; }
 std::string current_call_site() { return call_site_hook ? call_site_hook() : std::string(); }
 
+uint64_t new_boundary_id() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 void set_boundary_hook(BoundaryHook hook) { boundary_hook = hook; }
 void run_boundary(uint64_t key, BoundaryBody body, void* context) {
-  if (boundary_hook) return boundary_hook(key, body, context);
+  if (boundary_hook && !scope_state().recorder)
+    return boundary_hook(hash_combine(key, scope_state().hash()), body, context);
   body(context);
 }
 

@@ -82,6 +82,7 @@ struct ScopeState {
   CastPolicy* casts = nullptr;
   int gradient_level = 0;
   bool relaxed_numerics = false;
+  bool graph_mode = false;  ///< outermost cells, gradient functions and optimizers are boundaries
   /// What of this decides how a call runs; part of the signature of a boundary.
   [[nodiscard]] SORUS_API uint64_t hash() const;
 };
@@ -108,11 +109,21 @@ using CallSiteHook = std::string (*)();
 SORUS_API void set_call_site_hook(CallSiteHook hook);
 [[nodiscard]] SORUS_API std::string current_call_site();
 
-/// Runs `body` as a boundary keyed by `key` when a compiler is present, plainly otherwise. Rooms below the
-/// compiler (the reverse walk of gradients) open boundaries through this.
+/// Runs `body` as a boundary: the first call with a key runs eagerly and is recorded, later ones follow the
+/// recording and run compiled. The key stands for the code that runs and the types of what it is given; this
+/// thread's scopes are added to it. Inside another boundary, or without a compiler in the program, `body`
+/// just runs. Rooms below the compiler open boundaries through this. What the body throws is passed on.
 using BoundaryBody = void (*)(void* context);
 using BoundaryHook = void (*)(uint64_t key, BoundaryBody body, void* context);
 SORUS_API void set_boundary_hook(BoundaryHook hook);
 SORUS_API void run_boundary(uint64_t key, BoundaryBody body, void* context);
+template <class F>
+void run_boundary(uint64_t key, F&& body) {
+  using Body = std::remove_reference_t<F>;
+  run_boundary(
+      key, [](void* b) { (*static_cast<Body*>(b))(); }, const_cast<void*>(static_cast<const void*>(&body)));
+}
+/// A number for a piece of code, never given twice.
+[[nodiscard]] SORUS_API uint64_t new_boundary_id();
 
 }  // namespace sorus

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sorus/dispatch/op_def.h"
+
+namespace sorus {
+
+/// Number of a value in a graph.
+using ValueId = int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+/// One op call of a graph. `in` has kNoValue for an absent optional operand.
+struct Node {
+  const OpDef* op = nullptr;
+  AttrsBox attrs;
+  SmallVector<ValueId, 4> in;
+  SmallVector<ValueId, 2> out;
+  std::string site;  ///< where in the user's program the call stands, for errors; may be empty
+  int32_t slot =
+      -1;  ///< index of run-time attributes that replace `attrs`, -1 for none: never folded or merged
+};
+
+/// A program as a pure, topologically ordered list of op calls in static single assignment form.
+class SORUS_API Graph {
+ public:
+  std::string name = "main";
+  std::vector<Node> nodes;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+
+  ValueId add_value(const TensorType& type);
+  ValueId add_input(const TensorType& type);
+  ValueId add_constant(const Tensor& value);
+  /// Infers the result types and appends the call. Returns its node.
+  Node& add_node(const OpDef& op, AttrsRef attrs, std::span<const ValueId> in);
+  [[nodiscard]] const TensorType& type(ValueId v) const { return types_[static_cast<size_t>(v)]; }
+  [[nodiscard]] size_t value_count() const { return types_.size(); }
+  /// The bytes of a constant; undefined for any other value.
+  [[nodiscard]] const Tensor& constant(ValueId v) const { return constants_[static_cast<size_t>(v)]; }
+  [[nodiscard]] bool is_constant(ValueId v) const { return constant(v).defined(); }
+
+  /// Lossless text form; the grammar stands in docs/rooms/ir.md.
+  [[nodiscard]] std::string text() const;
+  /// The inverse of text(). Throws ValueError naming line and what was expected.
+  [[nodiscard]] static Graph parse(std::string_view text);
+  /// Throws InternalError naming the first node that breaks a rule: operands are defined before use, each
+  /// value is defined once, result types are what inference says.
+  void verify() const;
+
+ private:
+  std::vector<TensorType> types_;
+  std::vector<Tensor> constants_;
+};
+
+/// Types of a node's operands, null where absent.
+[[nodiscard]] SORUS_API SmallVector<const TensorType*, 8> operand_types(const Graph& graph, const Node& node);
+
+}  // namespace sorus
