@@ -1,0 +1,492 @@
+#include "sorus/kernels/cpu/onednn/matmul.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "sorus/base/error.h"
+#include "sorus/base/hash.h"
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/onednn/detail/pack.h"
+#include "sorus/kernels/cpu/onednn/detail/plan_cache.h"
+#include "sorus/kernels/cpu/onednn/detail/primitive.h"
+
+// How bits stay the same: oneDNN's order of summation depends on layouts, so it only ever sees one: dense
+// row-major tiles of a, b in its packed layout, dense tiles of out. Tiles are cut from sizes alone, and run
+// one thread each.
+namespace sorus::kernels::onednn {
+namespace {
+
+using detail::MatrixView;
+using detail::Primitive;
+using detail::Scratch;
+
+constexpr int64_t kPanel = 64;               // columns in which oneDNN packs
+constexpr int64_t kPieceWork = 2'000'000;    // floating-point operations worth handing to another thread
+constexpr int64_t kMaxPieces = 64;           // enough for load balance; more only costs hand-outs
+constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache that a packed tile may take
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
+
+/// What a plan depends on: sizes and types, no layouts.
+struct Key {
+  int64_t m, n, k, batch;
+  ElementType type, out_type;
+  bool has_bias;
+  Activation activation;
+  bool operator==(const Key&) const = default;
+};
+
+uint64_t hash_value(const Key& key) {
+  uint64_t seed = 0;
+  for (int64_t size : {key.m, key.n, key.k, key.batch})
+    seed = hash_combine(seed, static_cast<uint64_t>(size));
+  return hash_combine(seed, static_cast<uint64_t>(key.type) | static_cast<uint64_t>(key.out_type) << 8 |
+                                static_cast<uint64_t>(key.has_bias) << 16 |
+                                static_cast<uint64_t>(key.activation) << 24);
+}
+
+/// One direction cut into `count` tiles of `size`, of which the last may be shorter.
+struct Cut {
+  int64_t total = 0, size = 0, count = 0;
+  Cut() = default;
+  Cut(int64_t whole, int64_t tile) : total(whole), size(tile), count(ceil_div(whole, tile)) {}
+  int64_t begin(int64_t i) const { return i * size; }
+  int64_t length(int64_t i) const { return std::min(size, total - i * size); }
+};
+
+struct Plan {
+  Cut m, n, k;
+  int64_t units_per_piece = 1;
+  int64_t packed_tile_bytes = 0;
+  // Indexed by "is the last tile" of m, n and k.
+  std::unique_ptr<Primitive> primitives[2][2][2];
+  // Panel width of a tile of b, indexed by "is the last tile" of n and k; 0 when b is not packed but dense.
+  int64_t panels[2][2] = {};
+
+  const Primitive& primitive(int64_t mi, int64_t ni, int64_t ki) const {
+    return *primitives[m.length(mi) != m.size][n.length(ni) != n.size][k.length(ki) != k.size];
+  }
+  int64_t panel(int64_t ni, int64_t ki) const {
+    return panels[n.length(ni) != n.size][k.length(ki) != k.size];
+  }
+};
+
+void cut_tiles(const Key& key, Plan& plan) {
+  double work = 2.0 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k);
+  double wanted = static_cast<double>(key.batch) * work / static_cast<double>(kPieceWork);
+  int64_t pieces = std::clamp(static_cast<int64_t>(wanted) + 1, int64_t{1}, kMaxPieces);
+  int64_t per_matrix = ceil_div(pieces, key.batch);
+
+  // Rows first: their results need no copy. At least 64 rows a tile, so that reading b is worth it.
+  int64_t m_tiles = std::max(std::clamp(key.m / 64, int64_t{1}, per_matrix), ceil_div(key.m, 512));
+  plan.m = Cut(key.m, round_up(ceil_div(key.m, m_tiles), 16));
+  int64_t n_tiles = std::clamp(ceil_div(per_matrix, plan.m.count), int64_t{1}, ceil_div(key.n, kPanel));
+  int64_t n_tile = round_up(ceil_div(key.n, n_tiles), kPanel);
+  if (plan.m.count == 1) {
+    int64_t fits = kCacheBytes / (std::max<int64_t>(key.k, 1) * static_cast<int64_t>(element_size(key.type)));
+    n_tile = std::min(n_tile, std::max(kPanel, fits / kPanel * kPanel));
+  }
+  plan.n = Cut(key.n, n_tile);
+  // Few results of long sums: the sum itself is cut, and the parts are added in order.
+  int64_t k_tiles =
+      std::clamp(per_matrix / (plan.m.count * plan.n.count), int64_t{1}, std::max<int64_t>(key.k / 2048, 1));
+  plan.k = Cut(key.k, k_tiles == 1 ? key.k : round_up(ceil_div(key.k, k_tiles), 64));
+
+  int64_t units = key.batch * plan.m.count * plan.n.count * plan.k.count;
+  plan.units_per_piece = ceil_div(units, pieces);
+}
+
+/// Width of the panels when the layout is the one that pack_panels writes, 0 otherwise.
+int64_t panel_width(const dnnl_memory_desc_t& desc, const Key& key, int64_t k) {
+  const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
+  bool half = key.type == ElementType::kBFloat16;
+  bool blocks = blocking.inner_nblks == (half ? 3 : 2) && blocking.inner_idxs[0] == 0 &&
+                blocking.inner_blks[0] == 16 && blocking.inner_idxs[1] == 1 &&
+                blocking.inner_blks[1] % 16 == 0;
+  if (half) blocks = blocks && blocking.inner_idxs[2] == 0 && blocking.inner_blks[2] == 2;
+  if (!blocks) return 0;
+  int64_t panel = blocking.inner_blks[1];
+  int64_t rows = half ? 32 : 16;
+  bool order = blocking.strides[0] == rows * panel && blocking.strides[1] == round_up(k, rows) * panel;
+  return order || (k <= rows && blocking.strides[1] == rows * panel) ? panel : 0;
+}
+
+struct AttributesDeleter {
+  void operator()(dnnl_primitive_attr_t attributes) const { dnnl_primitive_attr_destroy(attributes); }
+};
+
+std::unique_ptr<dnnl_primitive_attr, AttributesDeleter> make_attributes(Activation activation) {
+  dnnl_primitive_attr_t attributes = nullptr;
+  detail::check(dnnl_primitive_attr_create(&attributes), "making attributes");
+  std::unique_ptr<dnnl_primitive_attr, AttributesDeleter> owned(attributes);
+  if (activation == Activation::kNone) return owned;
+  dnnl_post_ops_t ops = nullptr;
+  detail::check(dnnl_post_ops_create(&ops), "making post-operations");
+  dnnl_status_t status = dnnl_post_ops_append_eltwise(ops, 1.0F, dnnl_eltwise_relu, 0.0F, 0.0F);
+  if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(attributes, ops);
+  dnnl_post_ops_destroy(ops);
+  detail::check(status, "setting post-operations");
+  return owned;
+}
+
+/// The tile's matmul. `b_layout`, when given, is the layout of b that another height of tile already uses.
+std::unique_ptr<Primitive> make_primitive(const Key& key, bool partial, int64_t m, int64_t n, int64_t k,
+                                          const dnnl_memory_desc_t* b_layout) {
+  int64_t a_dims[] = {m, k}, b_dims[] = {k, n}, out_dims[] = {m, n}, bias_dims[] = {1, n};
+  auto a = detail::strided_desc(a_dims, key.type);
+  auto out = detail::strided_desc(out_dims, partial ? ElementType::kFloat32 : key.out_type);
+  auto bias = detail::strided_desc(bias_dims, ElementType::kFloat32);
+  bool fused_bias = key.has_bias && !partial;
+  auto attributes = make_attributes(partial ? Activation::kNone : key.activation);
+  constexpr int kArguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
+  for (auto tag : {dnnl_format_tag_any, dnnl_ab}) {
+    auto b = b_layout ? *b_layout : detail::tagged_desc(b_dims, key.type, tag);
+    dnnl_matmul_desc_t operation;
+    detail::check(dnnl_matmul_desc_init(&operation, &a, &b, fused_bias ? &bias : nullptr, &out),
+                  "describing a matmul");
+    auto made = Primitive::create(&operation, attributes.get(), std::span(kArguments, fused_bias ? 4 : 3));
+    if (!made) break;
+    // A layout that we cannot write is not used; the dense one always is one that we can.
+    if (b_layout || tag == dnnl_ab || panel_width(made->desc(1), key, k) != 0) return made;
+  }
+  raise<NotSupportedError>("matmul: no kernel on this CPU: got {} operands, need float32",
+                           key.type == ElementType::kBFloat16 ? "bfloat16" : "float32");
+}
+
+std::shared_ptr<const Plan> build_plan(const Key& key) {
+  auto plan = std::make_shared<Plan>();
+  cut_tiles(key, *plan);
+  auto lengths = [](const Cut& cut, int last) { return last == 0 ? cut.size : cut.length(cut.count - 1); };
+  auto exists = [](const Cut& cut, int last) {
+    bool uneven = cut.total % cut.size != 0;
+    return last == 0 ? cut.count > 1 || !uneven : uneven;
+  };
+  for (int mi = 0; mi < 2; ++mi) {
+    for (int ni = 0; ni < 2; ++ni) {
+      for (int ki = 0; ki < 2; ++ki) {
+        if (!exists(plan->m, mi) || !exists(plan->n, ni) || !exists(plan->k, ki)) continue;
+        int64_t n = lengths(plan->n, ni), k = lengths(plan->k, ki);
+        const auto& taller = plan->primitives[0][ni][ki];
+        const dnnl_memory_desc_t* b_layout = mi == 1 && taller ? &taller->desc(1) : nullptr;
+        auto made = make_primitive(key, plan->k.count > 1, lengths(plan->m, mi), n, k, b_layout);
+        plan->panels[ni][ki] = panel_width(made->desc(1), key, k);
+        plan->packed_tile_bytes =
+            std::max(plan->packed_tile_bytes, round_up(static_cast<int64_t>(made->bytes(1)), 64));
+        plan->primitives[mi][ni][ki] = std::move(made);
+      }
+    }
+  }
+  return plan;
+}
+
+detail::PlanCache<Key, Plan>& plans() {
+  static auto* cache =
+      new detail::PlanCache<Key, Plan>(1024);  // never destroyed: threads may outlive static objects
+  return *cache;
+}
+
+/// A problem with its plan and everything that follows from both.
+struct Call {
+  const MatmulProblem& problem;
+  int64_t batch;
+  std::shared_ptr<const Plan> plan;
+  bool a_direct, b_shared, pack_a_first, pack_b_first;
+  size_t a_offset = 0, b_offset = 0, partial_offset = 0, workspace = 0;
+  size_t size, out_size;
+
+  explicit Call(const MatmulProblem& p);
+  int64_t b_matrices() const { return b_shared ? 1 : batch; }
+  size_t packed_b_bytes() const {
+    return static_cast<size_t>(b_matrices() * plan->k.count * plan->n.count * plan->packed_tile_bytes);
+  }
+  int64_t b_tile(int64_t b, int64_t ni, int64_t ki) const {
+    return (((b_shared ? 0 : b) * plan->k.count + ki) * plan->n.count + ni) * plan->packed_tile_bytes;
+  }
+  int64_t batch_offset(const MatrixLayout& layout, int64_t b) const {
+    int64_t offset = 0;
+    for (int i = kMaxBatchRank - 1; i >= 0; --i) {
+      offset += b % problem.batch[i] * layout.batch_stride[i];
+      b /= problem.batch[i];
+    }
+    return offset;
+  }
+};
+
+int64_t batch_count(const MatmulProblem& problem) {
+  int64_t count = 1;
+  for (int64_t size : problem.batch) count *= size;
+  return count;
+}
+
+Call::Call(const MatmulProblem& p)
+    : problem(p), batch(batch_count(p)), size(element_size(p.type)), out_size(element_size(p.out_type)) {
+  SORUS_CHECK(p.m >= 0 && p.n >= 0 && p.k >= 0 && batch >= 0, ShapeError,
+              "matmul: a size is negative: got m {}, n {}, k {}, need 0 or more", p.m, p.n, p.k);
+  SORUS_CHECK(p.out.col_stride == 1 || p.n <= 1, ValueError,
+              "matmul: output columns are apart: got stride {}, need 1", p.out.col_stride);
+  SORUS_CHECK(p.out_type == p.type || p.out_type == ElementType::kFloat32, DTypeError,
+              "matmul: output type does not fit: got bfloat16 from float32, need float32");
+  if (p.m == 0 || p.n == 0 || p.k == 0 || batch == 0) return;
+  plan = plans().get({p.m, p.n, p.k, batch, p.type, p.out_type, p.has_bias, p.activation}, build_plan);
+
+  bool a_dense = (p.a.col_stride == 1 || p.k == 1) && (p.a.row_stride == p.k || p.m == 1);
+  a_direct = a_dense && plan->k.count == 1;
+  pack_a_first = !a_direct && plan->n.count > 1;
+  b_shared = true;
+  for (int i = 0; i < kMaxBatchRank; ++i)
+    b_shared = b_shared && (p.batch[i] == 1 || p.b.batch_stride[i] == 0);
+  pack_b_first = !p.b_is_packed && (plan->m.count > 1 || (b_shared && batch > 1));
+
+  auto take = [this](size_t bytes) {
+    size_t at = workspace;
+    workspace += (bytes + 63) / 64 * 64;
+    return at;
+  };
+  if (pack_a_first) a_offset = take(static_cast<size_t>(batch * p.m * p.k) * size);
+  if (pack_b_first) b_offset = take(packed_b_bytes());
+  if (plan->k.count > 1)
+    partial_offset = take(static_cast<size_t>(batch * plan->k.count * p.m * p.n) * sizeof(float));
+}
+
+MatrixView view(const Call& call, const MatrixLayout& layout, const void* data, int64_t b, int64_t i,
+                int64_t j) {
+  int64_t offset = call.batch_offset(layout, b) + i * layout.row_stride + j * layout.col_stride;
+  return {static_cast<const char*>(data) + offset * static_cast<int64_t>(call.size), layout.row_stride,
+          layout.col_stride};
+}
+
+void pack_b_tile(const Call& call, const void* b_data, int64_t b, int64_t ni, int64_t ki, void* to) {
+  const Plan& plan = *call.plan;
+  MatrixView from = view(call, call.problem.b, b_data, b, plan.k.begin(ki), plan.n.begin(ni));
+  int64_t k = plan.k.length(ki), n = plan.n.length(ni), panel = plan.panel(ni, ki);
+  if (panel == 0) {
+    detail::copy_matrix(call.problem.type, k, n, from, to, n);
+  } else {
+    detail::pack_panels(call.problem.type, k, n, from, panel, to);
+  }
+}
+
+void pack_all_b(const Call& call, const void* b_data, void* packed) {
+  const Plan& plan = *call.plan;
+  int64_t tiles = call.b_matrices() * plan.k.count * plan.n.count;
+  int64_t elements = plan.k.size * plan.n.size;
+  int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(elements, 1));
+  if (elements > 4 * 32768 && plan.panels[0][0] == kPanel) {
+    // A few large tiles: packed panel by panel, so that all threads take part.
+    int64_t panels = ceil_div(plan.n.size, kPanel);
+    parallel_for(tiles * panels, [&](int64_t i) {
+      int64_t tile = i / panels, j = i % panels * kPanel;
+      int64_t ni = tile % plan.n.count, ki = tile / plan.n.count % plan.k.count,
+              b = tile / plan.n.count / plan.k.count;
+      int64_t n = std::min(kPanel, plan.n.length(ni) - j), k = plan.k.length(ki);
+      if (n <= 0) return;
+      MatrixView from = view(call, call.problem.b, b_data, b, plan.k.begin(ki), plan.n.begin(ni) + j);
+      int64_t offset =
+          detail::packed_elements(call.problem.type, k, j, kPanel) * static_cast<int64_t>(call.size);
+      char* to = static_cast<char*>(packed) + call.b_tile(b, ni, ki) + offset;
+      // A last tile of another panel width is packed whole, once.
+      if (plan.panel(ni, ki) == kPanel) {
+        detail::pack_panels(call.problem.type, k, n, from, kPanel, to);
+      } else if (j == 0) {
+        pack_b_tile(call, b_data, b, ni, ki, to);
+      }
+    });
+    return;
+  }
+  parallel_ranges(tiles, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t ni = i % plan.n.count, ki = i / plan.n.count % plan.k.count,
+              b = i / plan.n.count / plan.k.count;
+      pack_b_tile(call, b_data, b, ni, ki, static_cast<char*>(packed) + call.b_tile(b, ni, ki));
+    }
+  });
+}
+
+/// Dense tiles of a, one after the other in the order batch, k, m.
+char* a_tile(const Call& call, char* packed, int64_t b, int64_t mi, int64_t ki) {
+  const Plan& plan = *call.plan;
+  int64_t elements = b * plan.m.total * plan.k.total + plan.m.total * plan.k.begin(ki) +
+                     plan.m.begin(mi) * plan.k.length(ki);
+  return packed + elements * static_cast<int64_t>(call.size);
+}
+
+void pack_all_a(const Call& call, const void* a, char* packed) {
+  const Plan& plan = *call.plan;
+  int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(plan.m.size * plan.k.size, 1));
+  parallel_ranges(call.batch * plan.k.count * plan.m.count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t mi = i % plan.m.count, ki = i / plan.m.count % plan.k.count,
+              b = i / plan.m.count / plan.k.count;
+      MatrixView from = view(call, call.problem.a, a, b, plan.m.begin(mi), plan.k.begin(ki));
+      detail::copy_matrix(call.problem.type, plan.m.length(mi), plan.k.length(ki), from,
+                          a_tile(call, packed, b, mi, ki), plan.k.length(ki));
+    }
+  });
+}
+
+struct Operands {
+  const void* a;
+  const void* b;
+  const float* bias;
+  char* out;
+  char* packed_a;
+  const char* packed_b;  // null when each tile of b is packed where it is used
+  float* partial;
+};
+
+void run_unit(const Call& call, const Operands& data, int64_t b, int64_t ki, int64_t mi, int64_t ni) {
+  const Plan& plan = *call.plan;
+  const MatmulProblem& problem = call.problem;
+  int64_t m = plan.m.length(mi), n = plan.n.length(ni), k = plan.k.length(ki);
+
+  const void* a = nullptr;
+  if (call.pack_a_first) {
+    a = a_tile(call, data.packed_a, b, mi, ki);
+  } else {
+    MatrixView from = view(call, problem.a, data.a, b, plan.m.begin(mi), plan.k.begin(ki));
+    a = from.data;
+    if (!call.a_direct) {
+      void* tile = detail::thread_scratch(Scratch::kA, static_cast<size_t>(m * k) * call.size);
+      detail::copy_matrix(problem.type, m, k, from, tile, k);
+      a = tile;
+    }
+  }
+  const void* packed_b = data.packed_b;
+  if (packed_b) {
+    packed_b = data.packed_b + call.b_tile(b, ni, ki);
+  } else {
+    void* tile = detail::thread_scratch(Scratch::kB, static_cast<size_t>(plan.packed_tile_bytes));
+    pack_b_tile(call, data.b, b, ni, ki, tile);
+    packed_b = tile;
+  }
+
+  bool partial = plan.k.count > 1;
+  size_t size = partial ? sizeof(float) : call.out_size;
+  int64_t out_stride = partial ? plan.n.total : problem.out.row_stride;
+  int64_t corner = plan.m.begin(mi) * out_stride + plan.n.begin(ni);
+  char* out = nullptr;
+  if (partial) {
+    out = reinterpret_cast<char*>(data.partial + (b * plan.k.count + ki) * plan.m.total * plan.n.total +
+                                  corner);
+  } else {
+    out = data.out + (call.batch_offset(problem.out, b) + corner) * static_cast<int64_t>(size);
+  }
+  bool out_direct = out_stride == n || m == 1;
+  void* target = out_direct ? out : detail::thread_scratch(Scratch::kOut, static_cast<size_t>(m * n) * size);
+  const float* bias = data.bias ? data.bias + plan.n.begin(ni) : nullptr;
+  void* memory[] = {const_cast<void*>(a), const_cast<void*>(packed_b), target, const_cast<float*>(bias)};
+  plan.primitive(mi, ni, ki).run(std::span(memory, problem.has_bias && !partial ? 4 : 3));
+  if (out_direct) return;
+  for (int64_t i = 0; i < m; ++i) {
+    std::memcpy(out + i * out_stride * static_cast<int64_t>(size),
+                static_cast<char*>(target) + i * n * static_cast<int64_t>(size),
+                static_cast<size_t>(n) * size);
+  }
+}
+
+uint16_t to_bfloat16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (value != value) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+void store_row(const MatmulProblem& problem, const float* bias, float* row, char* out) {
+  for (int64_t j = 0; j < problem.n; ++j) {
+    float value = row[j];
+    if (bias) value += bias[j];
+    if (problem.activation == Activation::kRelu && value < 0) value = 0;
+    row[j] = value;
+  }
+  if (problem.out_type == ElementType::kFloat32) {
+    std::memcpy(out, row, static_cast<size_t>(problem.n) * sizeof(float));
+    return;
+  }
+  for (int64_t j = 0; j < problem.n; ++j) {
+    uint16_t half = to_bfloat16(row[j]);
+    std::memcpy(out + j * 2, &half, 2);
+  }
+}
+
+/// Adds the parts of the sums in order, then bias and activation, and rounds.
+void add_partials(const Call& call, const Operands& data) {
+  const MatmulProblem& problem = call.problem;
+  int64_t parts = call.plan->k.count, matrix = problem.m * problem.n;
+  parallel_ranges(call.batch * problem.m, std::max<int64_t>(1, 16384 / (parts * problem.n)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t r = begin; r < end; ++r) {
+                      int64_t b = r / problem.m, i = r % problem.m;
+                      float* sum = data.partial + b * parts * matrix + i * problem.n;
+                      for (int64_t part = 1; part < parts; ++part) {
+                        const float* next = sum + part * matrix;
+                        for (int64_t j = 0; j < problem.n; ++j) sum[j] += next[j];
+                      }
+                      int64_t offset = call.batch_offset(problem.out, b) + i * problem.out.row_stride;
+                      store_row(problem, data.bias, sum,
+                                data.out + offset * static_cast<int64_t>(call.out_size));
+                    }
+                  });
+}
+
+/// Sums of nothing: bias and activation alone.
+void fill_empty_sums(const Call& call, const float* bias, char* out) {
+  const MatmulProblem& problem = call.problem;
+  std::vector<float> row(static_cast<size_t>(problem.n));
+  for (int64_t r = 0; r < call.batch * problem.m; ++r) {
+    std::fill(row.begin(), row.end(), 0.0F);
+    int64_t offset = call.batch_offset(problem.out, r / problem.m) + r % problem.m * problem.out.row_stride;
+    store_row(problem, bias, row.data(), out + offset * static_cast<int64_t>(call.out_size));
+  }
+}
+
+}  // namespace
+
+size_t matmul_workspace(const MatmulProblem& problem) { return Call(problem).workspace; }
+
+size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
+  Call call(problem);
+  return call.plan ? call.packed_b_bytes() : 0;
+}
+
+void pack_matmul_b(const MatmulProblem& problem, const void* b, void* packed) {
+  Call call(problem);
+  if (call.plan) pack_all_b(call, b, packed);
+}
+
+void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
+            void* workspace) {
+  Call call(problem);
+  if (problem.m == 0 || problem.n == 0 || call.batch == 0) return;
+  if (!problem.has_bias) bias = nullptr;
+  char* space = static_cast<char*>(workspace);
+  if (!call.plan) return fill_empty_sums(call, bias, static_cast<char*>(out));
+
+  const Plan& plan = *call.plan;
+  Operands data{a, b, bias, static_cast<char*>(out), nullptr, nullptr, nullptr};
+  if (call.pack_a_first) {
+    data.packed_a = space + call.a_offset;
+    pack_all_a(call, a, data.packed_a);
+  }
+  if (problem.b_is_packed) data.packed_b = static_cast<const char*>(b);
+  if (call.pack_b_first) {
+    data.packed_b = space + call.b_offset;
+    pack_all_b(call, b, space + call.b_offset);
+  }
+  if (plan.k.count > 1) data.partial = reinterpret_cast<float*>(space + call.partial_offset);
+
+  int64_t units = call.batch * plan.k.count * plan.m.count * plan.n.count;
+  parallel_ranges(units, plan.units_per_piece, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t ni = i % plan.n.count, rest = i / plan.n.count;
+      int64_t mi = rest % plan.m.count;
+      rest /= plan.m.count;
+      run_unit(call, data, rest / plan.k.count, rest % plan.k.count, mi, ni);
+    }
+  });
+  if (plan.k.count > 1) add_partials(call, data);
+}
+
+}  // namespace sorus::kernels::onednn
