@@ -23,17 +23,27 @@ using detail::MatrixView;
 using detail::Primitive;
 using detail::Scratch;
 
-constexpr int64_t kPanel = 64;               // columns in which oneDNN packs
-constexpr int64_t kPieceWork = 2'000'000;    // floating-point operations worth handing to another thread
-constexpr int64_t kMaxPieces = 64;           // enough for load balance; more only costs hand-outs
-constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache that a packed tile may take
+constexpr int64_t kPanel = 64;            // columns in which oneDNN packs
+constexpr double kPieceWork = 2e6;        // floating-point operations worth handing to another thread
+constexpr double kLargePieceWork = 32e6;  // and those worth a tile of its own in a large product
+constexpr int64_t kFewPieces = 8;
+constexpr int64_t kMaxPieces = 64;  // enough for load balance; more only costs hand-outs
+constexpr int64_t kRowTile = 64;    // rows that make reading a packed b worth it
+constexpr int64_t kFewRows = 512;
+constexpr int64_t kLongestDirect = 8192;      // longest sum for which the forms of b were compared
+constexpr int64_t kCacheBytes = 1024 * 1024;  // part of the second-level cache that a packed tile may take
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
 
-/// What a plan depends on: sizes and types, no layouts.
+/// How a kernel gets a tile of b. All three give the same bits (see docs/decisions/0003), so that the choice
+/// may follow the strides: dense matrices of few rows go to the library as they are and spare a copy.
+enum class FormOfB : uint8_t { kPacked, kRowMajor, kTransposed };
+
+/// What a plan depends on: sizes and types, and which copy of b may be spared.
 struct Key {
   int64_t m, n, k, batch;
+  FormOfB form;
   ElementType type, out_type;
   bool has_bias;
   Activation activation;
@@ -46,7 +56,8 @@ uint64_t hash_value(const Key& key) {
     seed = hash_combine(seed, static_cast<uint64_t>(size));
   return hash_combine(seed, static_cast<uint64_t>(key.type) | static_cast<uint64_t>(key.out_type) << 8 |
                                 static_cast<uint64_t>(key.has_bias) << 16 |
-                                static_cast<uint64_t>(key.activation) << 24);
+                                static_cast<uint64_t>(key.activation) << 24 |
+                                static_cast<uint64_t>(key.form) << 32);
 }
 
 /// One direction cut into `count` tiles of `size`, of which the last may be shorter.
@@ -62,6 +73,7 @@ struct Plan {
   Cut m, n, k;
   int64_t units_per_piece = 1;
   int64_t packed_tile_bytes = 0;
+  FormOfB form = FormOfB::kPacked;
   // Indexed by "is the last tile" of m, n and k.
   std::unique_ptr<Primitive> primitives[2][2][2];
   // Panel width of a tile of b, indexed by "is the last tile" of n and k; 0 when b is not packed but dense.
@@ -75,29 +87,39 @@ struct Plan {
   }
 };
 
-void cut_tiles(const Key& key, Plan& plan) {
-  double work = 2.0 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k);
-  double wanted = static_cast<double>(key.batch) * work / static_cast<double>(kPieceWork);
-  int64_t pieces = std::clamp(static_cast<int64_t>(wanted) + 1, int64_t{1}, kMaxPieces);
-  int64_t per_matrix = ceil_div(pieces, key.batch);
+/// Pieces worth cutting: few while work is small, then more slowly up to kMaxPieces, since large tiles run
+/// faster.
+int64_t count_pieces(const Key& key) {
+  double work = 2.0 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
+                static_cast<double>(key.batch);
+  int64_t few = std::clamp(static_cast<int64_t>(work / kPieceWork) + 1, int64_t{1}, kFewPieces);
+  double large = key.type == ElementType::kFloat32 ? kLargePieceWork : 4 * kLargePieceWork;
+  return std::clamp(static_cast<int64_t>(work / large), few, kMaxPieces);
+}
 
-  // Rows first: their results need no copy. At least 64 rows a tile, so that reading b is worth it.
-  int64_t m_tiles = std::max(std::clamp(key.m / 64, int64_t{1}, per_matrix), ceil_div(key.m, 512));
-  plan.m = Cut(key.m, round_up(ceil_div(key.m, m_tiles), 16));
-  int64_t n_tiles = std::clamp(ceil_div(per_matrix, plan.m.count), int64_t{1}, ceil_div(key.n, kPanel));
-  int64_t n_tile = round_up(ceil_div(key.n, n_tiles), kPanel);
-  if (plan.m.count == 1) {
-    int64_t fits = kCacheBytes / (std::max<int64_t>(key.k, 1) * static_cast<int64_t>(element_size(key.type)));
-    n_tile = std::min(n_tile, std::max(kPanel, fits / kPanel * kPanel));
+void cut_tiles(const Key& key, Plan& plan) {
+  int64_t pieces = count_pieces(key);
+  int64_t per_matrix = ceil_div(pieces, key.batch);
+  int64_t panels = ceil_div(key.n, kPanel);
+  int64_t fits = kCacheBytes / (key.k * static_cast<int64_t>(element_size(key.type)));
+  int64_t cache_tiles = ceil_div(panels, std::max(fits / kPanel, int64_t{1}));
+  int64_t m_tiles = 1, n_tiles = 1;
+  if (key.m < kFewRows && (panels >= std::min(per_matrix, kFewPieces) || key.m < 2 * kRowTile)) {
+    // Columns alone: each tile of b is packed where it is used and read while it is in the cache.
+    n_tiles = std::max(std::min(per_matrix, panels), cache_tiles);
+  } else {
+    // Tiles of b that stay in the cache while tiles of rows pass by.
+    n_tiles = key.k < kFewRows ? 1 : cache_tiles;
+    m_tiles = std::max(std::min(ceil_div(per_matrix, n_tiles), key.m / kRowTile), ceil_div(key.m, kFewRows));
+    n_tiles = std::max(n_tiles, std::min(per_matrix / m_tiles, panels));
   }
-  plan.n = Cut(key.n, n_tile);
+  plan.m = Cut(key.m, m_tiles == 1 ? key.m : round_up(ceil_div(key.m, m_tiles), 16));
+  plan.n = Cut(key.n, n_tiles == 1 ? key.n : ceil_div(panels, n_tiles) * kPanel);
   // Few results of long sums: the sum itself is cut, and the parts are added in order.
   int64_t k_tiles =
-      std::clamp(per_matrix / (plan.m.count * plan.n.count), int64_t{1}, std::max<int64_t>(key.k / 2048, 1));
+      std::clamp(per_matrix / (plan.m.count * plan.n.count), int64_t{1}, std::max(key.k / 2048, int64_t{1}));
   plan.k = Cut(key.k, k_tiles == 1 ? key.k : round_up(ceil_div(key.k, k_tiles), 64));
-
-  int64_t units = key.batch * plan.m.count * plan.n.count * plan.k.count;
-  plan.units_per_piece = ceil_div(units, pieces);
+  plan.units_per_piece = ceil_div(key.batch * plan.m.count * plan.n.count * plan.k.count, pieces);
 }
 
 /// Width of the panels when the layout is the one that pack_panels writes, 0 otherwise.
@@ -133,9 +155,10 @@ std::unique_ptr<dnnl_primitive_attr, AttributesDeleter> make_attributes(Activati
   return owned;
 }
 
-/// The tile's matmul. `b_layout`, when given, is the layout of b that another height of tile already uses.
-std::unique_ptr<Primitive> make_primitive(const Key& key, bool partial, int64_t m, int64_t n, int64_t k,
-                                          const dnnl_memory_desc_t* b_layout) {
+/// The tile's matmul; null when b's form, other than packed, is refused. `b_layout`, when given, is the
+/// packed layout that another height of tile already uses.
+std::unique_ptr<Primitive> make_primitive(const Key& key, bool partial, FormOfB form, int64_t m, int64_t n,
+                                          int64_t k, const dnnl_memory_desc_t* b_layout) {
   int64_t a_dims[] = {m, k}, b_dims[] = {k, n}, out_dims[] = {m, n}, bias_dims[] = {1, n};
   auto a = detail::strided_desc(a_dims, key.type);
   auto out = detail::strided_desc(out_dims, partial ? ElementType::kFloat32 : key.out_type);
@@ -143,43 +166,63 @@ std::unique_ptr<Primitive> make_primitive(const Key& key, bool partial, int64_t 
   bool fused_bias = key.has_bias && !partial;
   auto attributes = make_attributes(partial ? Activation::kNone : key.activation);
   constexpr int kArguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
-  for (auto tag : {dnnl_format_tag_any, dnnl_ab}) {
-    auto b = b_layout ? *b_layout : detail::tagged_desc(b_dims, key.type, tag);
+  auto attempt = [&](const dnnl_memory_desc_t& b, detail::AcceptImplementation accept) {
     dnnl_matmul_desc_t operation;
     detail::check(dnnl_matmul_desc_init(&operation, &a, &b, fused_bias ? &bias : nullptr, &out),
                   "describing a matmul");
-    auto made = Primitive::create(&operation, attributes.get(), std::span(kArguments, fused_bias ? 4 : 3));
-    if (!made) break;
+    return Primitive::create(&operation, attributes.get(), std::span(kArguments, fused_bias ? 4 : 3), accept);
+  };
+  if (form != FormOfB::kPacked) {
+    // The three forms were found equal for this family of kernels, and only for it.
+    return attempt(detail::tagged_desc(b_dims, key.type, form == FormOfB::kTransposed ? dnnl_ba : dnnl_ab),
+                   [](std::string_view name) { return name.starts_with("brg:"); });
+  }
+  if (b_layout) {
+    if (auto made = attempt(*b_layout, nullptr)) return made;
+  }
+  for (auto tag : {dnnl_format_tag_any, dnnl_ab}) {
+    auto made = attempt(detail::tagged_desc(b_dims, key.type, tag), nullptr);
     // A layout that we cannot write is not used; the dense one always is one that we can.
-    if (b_layout || tag == dnnl_ab || panel_width(made->desc(1), key, k) != 0) return made;
+    if (made && (tag == dnnl_ab || panel_width(made->desc(1), key, k) != 0)) return made;
   }
   raise<NotSupportedError>("matmul: no kernel on this CPU: got {} operands, need float32",
                            key.type == ElementType::kBFloat16 ? "bfloat16" : "float32");
 }
 
-std::shared_ptr<const Plan> build_plan(const Key& key) {
-  auto plan = std::make_shared<Plan>();
-  cut_tiles(key, *plan);
+/// Makes the primitives of all tile sizes; false when b's form is refused.
+bool make_primitives(const Key& key, Plan& plan) {
   auto lengths = [](const Cut& cut, int last) { return last == 0 ? cut.size : cut.length(cut.count - 1); };
   auto exists = [](const Cut& cut, int last) {
     bool uneven = cut.total % cut.size != 0;
     return last == 0 ? cut.count > 1 || !uneven : uneven;
   };
-  for (int mi = 0; mi < 2; ++mi) {
-    for (int ni = 0; ni < 2; ++ni) {
-      for (int ki = 0; ki < 2; ++ki) {
-        if (!exists(plan->m, mi) || !exists(plan->n, ni) || !exists(plan->k, ki)) continue;
-        int64_t n = lengths(plan->n, ni), k = lengths(plan->k, ki);
-        const auto& taller = plan->primitives[0][ni][ki];
-        const dnnl_memory_desc_t* b_layout = mi == 1 && taller ? &taller->desc(1) : nullptr;
-        auto made = make_primitive(key, plan->k.count > 1, lengths(plan->m, mi), n, k, b_layout);
-        plan->panels[ni][ki] = panel_width(made->desc(1), key, k);
-        plan->packed_tile_bytes =
-            std::max(plan->packed_tile_bytes, round_up(static_cast<int64_t>(made->bytes(1)), 64));
-        plan->primitives[mi][ni][ki] = std::move(made);
-      }
-    }
+  for (int index = 0; index < 8; ++index) {
+    int mi = index / 4, ni = index / 2 % 2, ki = index % 2;
+    if (!exists(plan.m, mi) || !exists(plan.n, ni) || !exists(plan.k, ki)) continue;
+    int64_t n = lengths(plan.n, ni), k = lengths(plan.k, ki);
+    const auto& taller = plan.primitives[0][ni][ki];
+    const dnnl_memory_desc_t* b_layout = mi == 1 && taller ? &taller->desc(1) : nullptr;
+    auto made = make_primitive(key, plan.k.count > 1, plan.form, lengths(plan.m, mi), n, k, b_layout);
+    if (!made) return false;
+    plan.panels[ni][ki] = panel_width(made->desc(1), key, k);
+    plan.packed_tile_bytes =
+        std::max(plan.packed_tile_bytes, round_up(static_cast<int64_t>(made->bytes(1)), 64));
+    plan.primitives[mi][ni][ki] = std::move(made);
   }
+  return true;
+}
+
+std::shared_ptr<const Plan> build_plan(const Key& key) {
+  auto plan = std::make_shared<Plan>();
+  cut_tiles(key, *plan);
+  bool whole = plan->m.count == 1 && plan->k.count == 1;  // else b would be copied once per tile of rows
+  bool row_major = key.form == FormOfB::kRowMajor && plan->n.count == 1;
+  if (whole && (row_major || key.form == FormOfB::kTransposed)) {
+    plan->form = key.form;
+    if (make_primitives(key, *plan)) return plan;
+    plan->form = FormOfB::kPacked;
+  }
+  make_primitives(key, *plan);
   return plan;
 }
 
@@ -231,15 +274,21 @@ Call::Call(const MatmulProblem& p)
   SORUS_CHECK(p.out_type == p.type || p.out_type == ElementType::kFloat32, DTypeError,
               "matmul: output type does not fit: got bfloat16 from float32, need float32");
   if (p.m == 0 || p.n == 0 || p.k == 0 || batch == 0) return;
-  plan = plans().get({p.m, p.n, p.k, batch, p.type, p.out_type, p.has_bias, p.activation}, build_plan);
+  b_shared = true;
+  for (int i = 0; i < kMaxBatchRank; ++i)
+    b_shared = b_shared && (p.batch[i] == 1 || p.b.batch_stride[i] == 0);
+  FormOfB form = FormOfB::kPacked;
+  if (!p.b_is_packed && (batch == 1 || !b_shared) && p.k <= kLongestDirect) {
+    if (p.b.col_stride == 1 && p.b.row_stride == p.n) form = FormOfB::kRowMajor;
+    if (p.b.row_stride == 1 && p.b.col_stride == p.k) form = FormOfB::kTransposed;
+  }
+  plan = plans().get({p.m, p.n, p.k, batch, form, p.type, p.out_type, p.has_bias, p.activation}, build_plan);
 
   bool a_dense = (p.a.col_stride == 1 || p.k == 1) && (p.a.row_stride == p.k || p.m == 1);
   a_direct = a_dense && plan->k.count == 1;
   pack_a_first = !a_direct && plan->n.count > 1;
-  b_shared = true;
-  for (int i = 0; i < kMaxBatchRank; ++i)
-    b_shared = b_shared && (p.batch[i] == 1 || p.b.batch_stride[i] == 0);
-  pack_b_first = !p.b_is_packed && (plan->m.count > 1 || (b_shared && batch > 1));
+  pack_b_first =
+      plan->form == FormOfB::kPacked && !p.b_is_packed && (plan->m.count > 1 || (b_shared && batch > 1));
 
   auto take = [this](size_t bytes) {
     size_t at = workspace;
@@ -334,7 +383,7 @@ struct Operands {
   const float* bias;
   char* out;
   char* packed_a;
-  const char* packed_b;  // null when each tile of b is packed where it is used
+  const char* packed_b;  // null when each tile of b is packed where it is used, or used as it is
   float* partial;
 };
 
@@ -358,6 +407,8 @@ void run_unit(const Call& call, const Operands& data, int64_t b, int64_t ki, int
   const void* packed_b = data.packed_b;
   if (packed_b) {
     packed_b = data.packed_b + call.b_tile(b, ni, ki);
+  } else if (plan.form != FormOfB::kPacked) {
+    packed_b = view(call, problem.b, data.b, b, 0, plan.n.begin(ni)).data;
   } else {
     void* tile = detail::thread_scratch(Scratch::kB, static_cast<size_t>(plan.packed_tile_bytes));
     pack_b_tile(call, data.b, b, ni, ki, tile);
@@ -447,13 +498,17 @@ void fill_empty_sums(const Call& call, const float* bias, char* out) {
 size_t matmul_workspace(const MatmulProblem& problem) { return Call(problem).workspace; }
 
 size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
-  Call call(problem);
+  MatmulProblem packed = problem;
+  packed.b_is_packed = true;
+  Call call(packed);
   return call.plan ? call.packed_b_bytes() : 0;
 }
 
-void pack_matmul_b(const MatmulProblem& problem, const void* b, void* packed) {
-  Call call(problem);
-  if (call.plan) pack_all_b(call, b, packed);
+void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
+  MatmulProblem packed = problem;
+  packed.b_is_packed = true;
+  Call call(packed);
+  if (call.plan) pack_all_b(call, b, to);
 }
 
 void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
@@ -480,9 +535,9 @@ void matmul(const MatmulProblem& problem, const void* a, const void* b, const fl
   int64_t units = call.batch * plan.k.count * plan.m.count * plan.n.count;
   parallel_ranges(units, plan.units_per_piece, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t ni = i % plan.n.count, rest = i / plan.n.count;
-      int64_t mi = rest % plan.m.count;
-      rest /= plan.m.count;
+      int64_t mi = i % plan.m.count, rest = i / plan.m.count;
+      int64_t ni = rest % plan.n.count;
+      rest /= plan.n.count;
       run_unit(call, data, rest / plan.k.count, rest % plan.k.count, mi, ni);
     }
   });

@@ -61,6 +61,6 @@ SORUS_API void matmul(const MatmulProblem& problem, const void* a, const void* b
 
 /// Packs b once for many products (constant weights). The result is the same product, bit for bit. What is
 /// packed belongs to this process and CPU: it must not be stored.
-SORUS_API void pack_matmul_b(const MatmulProblem& problem, const void* b, void* packed);
+SORUS_API void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to);
 
 }  // namespace sorus::kernels::onednn
