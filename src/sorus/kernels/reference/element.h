@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "sorus/dispatch/kernel.h"
+#include "sorus/kernels/integer_lane.h"
+
+/// Reference kernels of elementwise ops: one plain loop over logical indices, one small function per dtype.
+namespace sorus::reference {
+
+/// Computes one element: `in` holds the address of the element of each operand.
+using ElementFunction = void (*)(std::byte* out, const std::byte* const* in, const double* parameters);
+
+/// Calls `f` for each element of the result, in row-major order; operands broadcast. Parameters are the
+/// attributes of the call.
+void for_each_element(const KernelCall& call, ElementFunction f);
+
+/// One floating number with the words that generic rows use.
+template <class T>
+struct ComputeLane {
+  using Scalar = T;
+  T v;
+  static ComputeLane of(double k) { return {static_cast<T>(k)}; }
+  friend ComputeLane operator+(ComputeLane a, ComputeLane b) { return {a.v + b.v}; }
+  friend ComputeLane operator-(ComputeLane a, ComputeLane b) { return {a.v - b.v}; }
+  friend ComputeLane operator*(ComputeLane a, ComputeLane b) { return {a.v * b.v}; }
+  friend ComputeLane operator/(ComputeLane a, ComputeLane b) { return {a.v / b.v}; }
+  friend ComputeLane operator-(ComputeLane a) { return {-a.v}; }
+  friend Truth operator<(ComputeLane a, ComputeLane b) { return {a.v < b.v}; }
+  friend Truth operator<=(ComputeLane a, ComputeLane b) { return {a.v <= b.v}; }
+  friend Truth operator>(ComputeLane a, ComputeLane b) { return {a.v > b.v}; }
+  friend Truth operator>=(ComputeLane a, ComputeLane b) { return {a.v >= b.v}; }
+  friend Truth operator==(ComputeLane a, ComputeLane b) { return {a.v == b.v}; }
+  friend Truth operator!=(ComputeLane a, ComputeLane b) { return {a.v != b.v}; }
+  friend ComputeLane select(Truth m, ComputeLane a, ComputeLane b) { return m.v ? a : b; }
+};
+
+/// The number in which elements of T are computed.
+template <class T>
+auto load_element(const std::byte* p) {
+  T v;
+  std::memcpy(&v, p, sizeof(T));
+  if constexpr (std::is_same_v<T, bool>)
+    return IntegerLane<uint8_t>{static_cast<uint8_t>(v)};
+  else if constexpr (std::is_integral_v<T>)
+    return IntegerLane<T>{v};
+  else
+    return ComputeLane<ComputeType<T>>{static_cast<ComputeType<T>>(v)};
+}
+
+template <class T, class V>
+void store_element(std::byte* p, V v) {
+  T result;
+  if constexpr (std::is_same_v<T, bool>)
+    result = v.v != 0;
+  else
+    result = T(v.v);
+  std::memcpy(p, &result, sizeof(T));
+}
+
+/// F applied to operands of In, giving an element of Out.
+template <class F, class In, class Out, size_t... kI>
+void element(std::byte* out, const std::byte* const* in, const double* parameters,
+             std::index_sequence<kI...>) {
+  if constexpr (requires { F::kParameters; })
+    store_element<Out>(out, F{}(load_element<In>(in[kI])..., parameters));
+  else
+    store_element<Out>(out, F{}(load_element<In>(in[kI])...));
+}
+template <class F, size_t kOperands, class In, class Out = In>
+void element_function(std::byte* out, const std::byte* const* in, const double* parameters) {
+  element<F, In, Out>(out, in, parameters, std::make_index_sequence<kOperands>{});
+}
+
+}  // namespace sorus::reference
