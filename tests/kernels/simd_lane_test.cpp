@@ -31,7 +31,8 @@ void map1(const typename V::Scalar* a, const typename V::Scalar*, typename V::Sc
 }
 
 template <class V, V (*kFunction)(V, V)>
-void map2(const typename V::Scalar* a, const typename V::Scalar* b, typename V::Scalar* to, std::size_t count) {
+void map2(const typename V::Scalar* a, const typename V::Scalar* b, typename V::Scalar* to,
+          std::size_t count) {
   std::size_t i = 0;
   for (; i + kLanes<V> <= count; i += kLanes<V>) store(kFunction(load<V>(a + i), load<V>(b + i)), to + i);
   if (i < count) {
@@ -85,7 +86,8 @@ void map1(const typename V::Scalar* a, const typename V::Scalar*, typename V::Sc
 }
 
 template <class V, V (*kFunction)(V, V)>
-void map2(const typename V::Scalar* a, const typename V::Scalar* b, typename V::Scalar* to, std::size_t count) {
+void map2(const typename V::Scalar* a, const typename V::Scalar* b, typename V::Scalar* to,
+          std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] = kFunction({a[i]}, {b[i]}).v;
 }
 
@@ -103,7 +105,8 @@ std::vector<Entry<T>> entries() {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// Evenly over all representations, then over common values; an odd count, so that the last vector is partial.
+/// Evenly over all representations, then over common values; an odd count, so that the last vector is
+/// partial.
 template <class T>
 std::vector<T> sweep() {
   std::vector<T> x;
@@ -112,7 +115,8 @@ std::vector<T> sweep() {
   for (double limit : {1.0, 20.0, 800.0}) {
     for (int i = 0; i <= 4000; ++i) x.push_back(T(limit * (i / 2000.0 - 1)));
   }
-  for (T v : {T(0), T(INFINITY), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min(), T(NAN)}) {
+  for (T v :
+       {T(0), T(INFINITY), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min(), T(NAN)}) {
     x.push_back(v);
     x.push_back(-v);
   }
@@ -141,8 +145,8 @@ void expect_equal_bits() {
           first = i;
         }
       }
-      EXPECT_EQ(wrong, 0u) << reference[k].name << " on " << hwy::TargetName(target) << ": first at " << a[first]
-                           << ", " << b[first] << ": " << got[first] << ", want " << want[first];
+      EXPECT_EQ(wrong, 0u) << reference[k].name << " on " << hwy::TargetName(target) << ": first at "
+                           << a[first] << ", " << b[first] << ": " << got[first] << ", want " << want[first];
     }
   }
   hwy::SetSupportedTargetsForTest(0);

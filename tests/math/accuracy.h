@@ -1,8 +1,8 @@
 #pragma once
 
 // Measures scalar functions against long double references (64 bits of precision, so their own error is below
-// 0.002 ulp of a double). An error is counted in units in the last place of the reference value in the tested type,
-// denormals included; NaN must meet NaN, and zeros and infinities must agree in sign.
+// 0.002 ulp of a double). An error is counted in units in the last place of the reference value in the tested
+// type, denormals included; NaN must meet NaN, and zeros and infinities must agree in sign.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,8 @@ double ulp_error(T got, long double want) {
   return static_cast<double>(std::scalbn(std::fabs(value - want), Limits::digits - 1 - exponent));
 }
 
-/// Where functions tend to break: zeros, denormals, ends of the format, powers of two and their neighbours, NaN.
+/// Where functions tend to break: zeros, denormals, ends of the format, powers of two and their neighbours,
+/// NaN.
 template <class T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
@@ -78,7 +79,8 @@ std::vector<T> special_values() {
       values.push_back(down);
     }
   };
-  for (T x : {T(0), Limits::denorm_min(), Limits::min(), Limits::max(), Limits::infinity(), Limits::quiet_NaN()}) {
+  for (T x :
+       {T(0), Limits::denorm_min(), Limits::min(), Limits::max(), Limits::infinity(), Limits::quiet_NaN()}) {
     values.push_back(-x);
     with_neighbours(x);
   }
@@ -104,7 +106,8 @@ void for_all_magnitudes(std::uint64_t count, auto&& visit) {
 template <class T>
 void for_common_values(std::uint64_t count, auto&& visit) {
   for (double limit : {0.01, 1.0, 2.0, 10.0, 40.0, 800.0}) {
-    for (std::uint64_t i = 0; i < count; ++i) visit(T(limit * (2.0 * (double(i) + 0.37) / double(count) - 1)));
+    for (std::uint64_t i = 0; i < count; ++i)
+      visit(T(limit * (2.0 * (double(i) + 0.37) / double(count) - 1)));
   }
 }
 
@@ -139,8 +142,8 @@ template <class T>
 void check(const std::vector<UnaryCase<T>>& cases) {
   for (const auto& c : cases) {
     const Worst<T> worst = measure(c, sweep_count());
-    std::printf("%-14s %-6s %8.3f ulp at %a\n", c.name.c_str(), sizeof(T) == 4 ? "float" : "double", worst.error,
-                double(worst.x));
+    std::printf("%-14s %-6s %8.3f ulp at %a\n", c.name.c_str(), sizeof(T) == 4 ? "float" : "double",
+                worst.error, double(worst.x));
     EXPECT_LE(worst.error, c.bound) << c.name << " of " << worst.x << " gives " << c.function({worst.x}).v
                                     << ", want " << c.reference(worst.x);
   }

@@ -1,7 +1,8 @@
 #pragma once
 
-// The reference interpretation of the Lane vocabulary: one number, plain C++. A function evaluated on it defines the
-// bits that every other interpretation must give. Needs -ffp-contract=off and the default rounding mode.
+// The reference interpretation of the Lane vocabulary: one number, plain C++. A function evaluated on it
+// defines the bits that every other interpretation must give. Needs -ffp-contract=off and the default
+// rounding mode.
 
 #include <bit>
 #include <cmath>
@@ -35,9 +36,13 @@ struct ScalarInt {
   friend ScalarInt operator|(ScalarInt a, ScalarInt b) { return wrap(a.word() | b.word()); }
   friend ScalarInt operator^(ScalarInt a, ScalarInt b) { return wrap(a.word() ^ b.word()); }
   template <int kBits>
-  friend ScalarInt shl(ScalarInt a) { return wrap(a.word() << kBits); }
+  friend ScalarInt shl(ScalarInt a) {
+    return wrap(a.word() << kBits);
+  }
   template <int kBits>
-  friend ScalarInt shr(ScalarInt a) { return wrap(a.word() >> kBits); }
+  friend ScalarInt shr(ScalarInt a) {
+    return wrap(a.word() >> kBits);
+  }
   friend ScalarMask operator==(ScalarInt a, ScalarInt b) { return {a.v == b.v}; }
   friend ScalarMask operator<(ScalarInt a, ScalarInt b) { return {a.v < b.v}; }
   friend ScalarMask operator>(ScalarInt a, ScalarInt b) { return {a.v > b.v}; }

@@ -1,5 +1,6 @@
-// The functions of math/functions.h for SimdLane, as sorus::simd::HWY_NAMESPACE::math::exp and so on; `math::exp(x)`
-// finds them from inside sorus::simd::HWY_NAMESPACE. Included once per target; see simd/lane.h.
+// The functions of math/functions.h for SimdLane, as sorus::simd::HWY_NAMESPACE::math::exp and so on;
+// `math::exp(x)` finds them from inside sorus::simd::HWY_NAMESPACE. Included once per target; see
+// simd/lane.h.
 
 #include "sorus/kernels/cpu/simd/lane.h"
 

@@ -1,5 +1,5 @@
-// SimdLane<T>: the Lane vocabulary (math/lane.h) over a full Highway vector of float or double, for the target that is
-// being compiled. It lives in sorus::simd::HWY_NAMESPACE and is included once per target:
+// SimdLane<T>: the Lane vocabulary (math/lane.h) over a full Highway vector of float or double, for the
+// target that is being compiled. It lives in sorus::simd::HWY_NAMESPACE and is included once per target:
 //
 //   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "sorus/kernels/cpu/my_kernel.cpp"
@@ -136,7 +136,9 @@ struct SimdLane {
   friend HWY_INLINE Mask operator>=(SimdLane a, SimdLane b) { return {hn::Ge(a.v, b.v)}; }
   friend HWY_INLINE Mask operator==(SimdLane a, SimdLane b) { return {hn::Eq(a.v, b.v)}; }
   friend HWY_INLINE Mask operator!=(SimdLane a, SimdLane b) { return {hn::Ne(a.v, b.v)}; }
-  friend HWY_INLINE SimdLane select(Mask m, SimdLane a, SimdLane b) { return {hn::IfThenElse(m.v, a.v, b.v)}; }
+  friend HWY_INLINE SimdLane select(Mask m, SimdLane a, SimdLane b) {
+    return {hn::IfThenElse(m.v, a.v, b.v)};
+  }
   friend HWY_INLINE Int bits(SimdLane a) { return {hn::BitCast(typename Int::Tag(), a.v)}; }
 };
 
