@@ -1,13 +1,15 @@
 """Records the type promotion of the genuine MindSpore wheel into tests/fixtures/mindspore/promotion.json.
 
-For every operator, every pair of dtypes and every kind of operand (tensor, 0-d tensor, Python scalar) the fixture
-holds the dtype of the result, or `ErrorType:reason`, where the reason is
+For every operator, every pair of dtypes and every kind of operand (tensor, 0-d tensor, Python scalar) the
+fixture holds the dtype of the result, or `ErrorType:reason`, where the reason is
 
 * `promotion`: no common dtype ("Type implicit conversion between X and Y is not supported");
-* `kernel`: the operator does not take these dtypes, or has no CPU kernel for them. This says nothing about promotion.
+* `kernel`: the operator does not take these dtypes, or has no CPU kernel for them. This says nothing about
+  promotion.
 
-A table is {operator: {dtype of the left operand: one word per right operand}}; the words' order is `dtypes` or
-`scalars`. In `scalar_tensor` the row is the tensor's dtype too. Run it with the Python of setup_mindspore.sh:
+A table is {operator: {dtype of the left operand: one word per right operand}}; the words' order is `dtypes`
+or `scalars`. In `scalar_tensor` the row is the tensor's dtype too. Run it with the Python of
+setup_mindspore.sh:
     build/peers/mindspore/bin/python bench/peers/record_promotion.py
 """
 
@@ -21,8 +23,8 @@ import numpy as np
 import mindspore as ms
 from mindspore import Tensor
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
-          "float32", "float64"]
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+          "bfloat16", "float32", "float64"]
 SCALARS = {"bool": True, "int": 2, "int_beyond_int32": 2**40, "float": 2.5}
 OPERATORS = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -55,8 +57,10 @@ def outcome(function: Callable, left: object, right: object) -> str:
 def table(left_of: Callable, right_of: Callable, columns: list[str]) -> dict[str, dict[str, str]]:
     """Outcomes of each operator on left_of(row, column) and right_of(row, column)."""
     return {
-        name: {row: " ".join(outcome(function, left_of(row, column), right_of(row, column)) for column in columns)
-               for row in DTYPES}
+        name: {
+            row: " ".join(
+                outcome(function, left_of(row, column), right_of(row, column)) for column in columns)
+            for row in DTYPES}
         for name, function in OPERATORS.items()}
 
 

@@ -1,4 +1,4 @@
-"""Proves that the PyTorch peer is set up as meant, and prints the time of one LeNet-5 training step of batch 32."""
+"""Proves that the PyTorch peer is set up as meant, and prints the time of a LeNet-5 training step."""
 
 import os
 import statistics
@@ -11,7 +11,7 @@ WARMUP_STEPS, TIMED_STEPS = 50, 300
 
 
 def lenet5() -> nn.Module:
-    """The LeNet-5 of the MindSpore tutorials: valid 5x5 convolutions on a 32x32 image, ReLU and max pooling."""
+    """The LeNet-5 of the MindSpore tutorials: valid 5x5 convolutions on 32x32 images, ReLU, max pooling."""
     return nn.Sequential(
         nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
@@ -36,8 +36,9 @@ def main() -> None:
         if step >= WARMUP_STEPS:
             times.append(time.perf_counter() - start)
     assert torch.isfinite(loss)
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {os.environ['ATEN_CPU_CAPABILITY']}: "
-          f"LeNet-5 step of batch 32: median {statistics.median(times) * 1e3:.3f} ms, "
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, "
+          f"{os.environ['ATEN_CPU_CAPABILITY']}: LeNet-5 step of batch 32: "
+          f"median {statistics.median(times) * 1e3:.3f} ms, "
           f"fastest {min(times) * 1e3:.3f} ms")
 
 
