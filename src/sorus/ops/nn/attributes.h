@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tuple>
+
+#include "sorus/dispatch/attributes.h"
+
+/// Attributes of the neural-network ops. The public functions fill them in completely, so that equal calls
+/// have equal attributes: lists have one number per spatial axis, paddings two (low, high).
+namespace sorus {
+
+struct ConvAttrs {
+  Ints stride;
+  Ints padding;
+  Ints dilation;
+  int64_t groups = 1;
+  /// Spatial extents of the result; of the backward ops alone, which cannot tell them from their operands.
+  Ints size;
+  static constexpr auto fields() {
+    return std::tuple{field("stride", &ConvAttrs::stride), field("padding", &ConvAttrs::padding),
+                      field("dilation", &ConvAttrs::dilation), field("groups", &ConvAttrs::groups),
+                      field("size", &ConvAttrs::size)};
+  }
+};
+
+struct PoolAttrs {
+  Ints kernel;  ///< window extents; the output's extents when adaptive
+  Ints stride;
+  Ints padding;
+  Ints dilation;
+  bool ceil_mode = false;         ///< a last window may hang over the high border, if it starts before it
+  bool count_include_pad = true;  ///< averages count padding (not overhang) as elements of the window
+  int64_t divisor = 0;            ///< of averages; 0: the number of elements
+  bool adaptive = false;          ///< window o of an axis is [floor(o*in/out), ceil((o+1)*in/out))
+  Ints size;                      ///< spatial extents of the operand; of the backward ops alone
+  static constexpr auto fields() {
+    return std::tuple{field("kernel", &PoolAttrs::kernel),
+                      field("stride", &PoolAttrs::stride),
+                      field("padding", &PoolAttrs::padding),
+                      field("dilation", &PoolAttrs::dilation),
+                      field("ceil_mode", &PoolAttrs::ceil_mode),
+                      field("count_include_pad", &PoolAttrs::count_include_pad),
+                      field("divisor", &PoolAttrs::divisor),
+                      field("adaptive", &PoolAttrs::adaptive),
+                      field("size", &PoolAttrs::size)};
+  }
+};
+
+struct SoftmaxAttrs {
+  int64_t axis = -1;  ///< counted from the front
+  static constexpr auto fields() { return std::tuple{field("axis", &SoftmaxAttrs::axis)}; }
+};
+
+struct CrossEntropyAttrs {
+  int64_t ignore_index = -100;  ///< rows with this label have loss 0
+  double label_smoothing = 0;   ///< weight of the uniform distribution in the target
+  static constexpr auto fields() {
+    return std::tuple{field("ignore_index", &CrossEntropyAttrs::ignore_index),
+                      field("label_smoothing", &CrossEntropyAttrs::label_smoothing)};
+  }
+};
+
+}  // namespace sorus
