@@ -17,8 +17,8 @@ class Labels {
     for (int64_t i = 0; i < n; ++i) {
       int64_t label = (*this)[i];
       SORUS_CHECK(label == ignored || (label >= 0 && label < classes), IndexError,
-                  "{}: a label is out of range: got {} at position {}, need 0 to {} ({} classes)", op, label, i,
-                  classes - 1, classes);
+                  "{}: a label is out of range: got {} at position {}, need 0 to {} ({} classes)", op, label,
+                  i, classes - 1, classes);
     }
   }
 

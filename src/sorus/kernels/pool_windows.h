@@ -18,7 +18,8 @@ struct AxisWindow {
 
 struct PoolWindows {
   static constexpr int kSpatial = 3;
-  std::vector<AxisWindow> axis[kSpatial];  ///< leading axes that the tensor lacks have one window of one place
+  std::vector<AxisWindow>
+      axis[kSpatial];  ///< leading axes that the tensor lacks have one window of one place
   int64_t step[kSpatial] = {1, 1, 1};
   int64_t size[kSpatial] = {1, 1, 1};  ///< extents of x
 

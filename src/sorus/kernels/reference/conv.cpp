@@ -31,7 +31,12 @@ struct Geometry {
   int64_t step[kSpatial], low[kSpatial], spread[kSpatial];
 
   Geometry(const Array& xa, const Array& wa, const Array& ya, const ConvAttrs& a)
-      : x(xa), w(wa), y(ya), n(xa.size(0)), o(wa.size(0)), group_in(wa.size(1)),
+      : x(xa),
+        w(wa),
+        y(ya),
+        n(xa.size(0)),
+        o(wa.size(0)),
+        group_in(wa.size(1)),
         group_out(wa.size(0) / a.groups) {
     int skip = kSpatial - a.stride.size();
     for (int i = 0; i < kSpatial; ++i) {
@@ -149,7 +154,8 @@ void backward_weight(const KernelCall& call) {
             place.at[i] = g.place(i, p.at[i], k.at[i]);
             if (place.at[i] < 0 || place.at[i] >= g.x.size[i]) return;
           }
-          sum += wide(xs[n * g.x.outer + offset_of(g.x, place)]) * wide(dys[n * g.y.outer + offset_of(g.y, p)]);
+          sum +=
+              wide(xs[n * g.x.outer + offset_of(g.x, place)]) * wide(dys[n * g.y.outer + offset_of(g.y, p)]);
         });
       dw[o * g.w.outer + c * g.w.inner + offset_of(g.w, k)] = narrow<T>(sum);
     });
@@ -168,11 +174,15 @@ const KernelRegistrar backward_input_registered{
     {.name = "conv_backward_input_reference",
      .in_layout = Layout::kAny,
      .out_layout = Layout::kChannelsLast,
-     .run = by_floating<backward_input<Float16>, backward_input<BFloat16>, backward_input<float>, backward_input<double>>},
+     .run = by_floating<backward_input<Float16>, backward_input<BFloat16>, backward_input<float>,
+                        backward_input<double>>},
     kReferenceRank};
 const KernelRegistrar backward_weight_registered{
     "conv_backward_weight",
-    {.name = "conv_backward_weight_reference", .in_layout = Layout::kAny, .run = by_floating<backward_weight<Float16>, backward_weight<BFloat16>, backward_weight<float>, backward_weight<double>>},
+    {.name = "conv_backward_weight_reference",
+     .in_layout = Layout::kAny,
+     .run = by_floating<backward_weight<Float16>, backward_weight<BFloat16>, backward_weight<float>,
+                        backward_weight<double>>},
     kReferenceRank};
 
 }  // namespace

@@ -194,15 +194,14 @@ const KernelRegistrar max_indices_registered{
     kReferenceRank};
 const KernelRegistrar max_select_registered{
     "max_pool_select",
-    pool_kernel("max_pool_select_reference",
-                by_floating<max_pool_select<Float16>, max_pool_select<BFloat16>, max_pool_select<float>,
-                         max_pool_select<double>>),
+    pool_kernel("max_pool_select_reference", by_floating<max_pool_select<Float16>, max_pool_select<BFloat16>,
+                                                         max_pool_select<float>, max_pool_select<double>>),
     kReferenceRank};
 const KernelRegistrar max_backward_registered{
     "max_pool_backward",
     pool_kernel("max_pool_backward_reference",
                 by_floating<max_pool_backward<Float16>, max_pool_backward<BFloat16>, max_pool_backward<float>,
-                         max_pool_backward<double>>),
+                            max_pool_backward<double>>),
     kReferenceRank};
 const KernelRegistrar avg_registered{
     "avg_pool",
@@ -213,7 +212,7 @@ const KernelRegistrar avg_backward_registered{
     "avg_pool_backward",
     pool_kernel("avg_pool_backward_reference",
                 by_floating<avg_pool_backward<Float16>, avg_pool_backward<BFloat16>, avg_pool_backward<float>,
-                         avg_pool_backward<double>>),
+                            avg_pool_backward<double>>),
     kReferenceRank};
 
 }  // namespace

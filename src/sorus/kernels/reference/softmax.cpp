@@ -17,7 +17,8 @@ void for_each_line(const Shape& shape, int axis, F&& f) {
   for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.size(i);
   int64_t n = shape.size(axis);
   if (shape.numel() == 0) return;
-  parallel_for(shape.numel() / n, [&](int64_t line) { f(line / inner * inner * n + line % inner, inner, n); });
+  parallel_for(shape.numel() / n,
+               [&](int64_t line) { f(line / inner * inner * n + line % inner, inner, n); });
 }
 
 int axis_of(const KernelCall& call) { return static_cast<int>(call.attrs<SoftmaxAttrs>().axis); }
@@ -91,7 +92,8 @@ const KernelRegistrar softmax_registered{
 const KernelRegistrar log_softmax_registered{
     "log_softmax",
     {.name = "log_softmax_reference",
-     .run = by_floating<log_softmax<Float16>, log_softmax<BFloat16>, log_softmax<float>, log_softmax<double>>},
+     .run =
+         by_floating<log_softmax<Float16>, log_softmax<BFloat16>, log_softmax<float>, log_softmax<double>>},
     kReferenceRank};
 const KernelRegistrar softmax_backward_registered{
     "softmax_backward",

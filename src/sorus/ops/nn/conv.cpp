@@ -109,9 +109,10 @@ Cost conv_cost(const InferContext& c) {
 
 const OpDef conv_op{
     .name = "conv",
-    .doc = "Convolution (cross-correlation) over 1 to 3 spatial axes: x (N, C, spatial...), weight (O, "
-           "C/groups, kernel...), bias (O,) or none, all of one floating dtype; result (N, O, windows...). "
-           "ShapeError when channels, bias or windows do not fit, DTypeError for other dtypes.",
+    .doc =
+        "Convolution (cross-correlation) over 1 to 3 spatial axes: x (N, C, spatial...), weight (O, "
+        "C/groups, kernel...), bias (O,) or none, all of one floating dtype; result (N, O, windows...). "
+        "ShapeError when channels, bias or windows do not fit, DTypeError for other dtypes.",
     .inputs = {{"x"}, {"weight"}, {"bias", InputKind::kOptional}},
     .attrs = attrs_def<ConvAttrs>(),
     .infer = infer_conv,
@@ -120,7 +121,8 @@ const OpDef conv_op{
     .cost = conv_cost};
 const OpRegistrar conv_registered{conv_op};
 
-// ---- gradient for the input ---------------------------------------------------------------------------------
+// ---- gradient for the input
+// ---------------------------------------------------------------------------------
 
 /// Checks that windows over axes of extent `size` give the spatial extents of `g`.
 void need_windows(std::string_view op, const Shape& g, const Ints& size, const Ints& kernel,
@@ -168,8 +170,9 @@ Cost backward_input_cost(const InferContext& c) {
 
 const OpDef backward_input_op{
     .name = "conv_backward_input",
-    .doc = "Gradient of conv for its input, and transposed convolution: gradient (N, O, windows...), weight "
-           "(O, C/groups, kernel...); result (N, C, size...).",
+    .doc =
+        "Gradient of conv for its input, and transposed convolution: gradient (N, O, windows...), weight "
+        "(O, C/groups, kernel...); result (N, C, size...).",
     .inputs = {{"gradient"}, {"weight"}},
     .attrs = attrs_def<ConvAttrs>(),
     .infer = infer_backward_input,
@@ -179,7 +182,8 @@ const OpDef backward_input_op{
     .traits = {.backward = true}};
 const OpRegistrar backward_input_registered{backward_input_op};
 
-// ---- gradient for the weight --------------------------------------------------------------------------------
+// ---- gradient for the weight
+// --------------------------------------------------------------------------------
 
 TypeList infer_backward_weight(const InferContext& c) {
   const auto& a = c.attrs<ConvAttrs>();
@@ -218,8 +222,9 @@ Cost backward_weight_cost(const InferContext& c) {
 
 const OpDef backward_weight_op{
     .name = "conv_backward_weight",
-    .doc = "Gradient of conv for its weight: x (N, C, spatial...), gradient (N, O, windows...); result (O, "
-           "C/groups, size...).",
+    .doc =
+        "Gradient of conv for its weight: x (N, C, spatial...), gradient (N, O, windows...); result (O, "
+        "C/groups, size...).",
     .inputs = {{"x"}, {"gradient"}},
     .attrs = attrs_def<ConvAttrs>(),
     .infer = infer_backward_weight,

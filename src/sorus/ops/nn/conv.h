@@ -41,8 +41,7 @@ struct ConvOptions {
                                                    const Ints& input_size, const ConvOptions& options = {});
 /// Gradient of conv for its weight, whose kernel extents are `kernel_size`.
 [[nodiscard]] SORUS_API Tensor conv_backward_weight(const Tensor& x, const Tensor& gradient,
-                                                    const Ints& kernel_size,
-                                                    const ConvOptions& options = {});
+                                                    const Ints& kernel_size, const ConvOptions& options = {});
 
 /// Padding (low, high per axis) with which a window gives ceil(input / stride) results: the total is split
 /// with the odd element at the high side, as MindSpore's pad_mode "same" does.

@@ -79,30 +79,32 @@ TypeList infer_max_with_indices(const InferContext& c) {
 }
 
 void max_vjp(VjpContext& c) {
-  if (c.needs(0) && c.grad().defined())
-    c.set(0, max_pool_backward(c.in(0), c.grad(), c.attrs<PoolAttrs>()));
+  if (c.needs(0) && c.grad().defined()) c.set(0, max_pool_backward(c.in(0), c.grad(), c.attrs<PoolAttrs>()));
 }
 
-const OpDef max_pool_op{.name = "max_pool",
-                        .doc = "Largest element of each window: x (N, C, spatial...) of a floating dtype, result "
-                               "(N, C, windows...). Padding never wins, NaN always does.",
-                        .inputs = {{"x"}},
-                        .attrs = attrs_def<PoolAttrs>(),
-                        .infer = infer_max,
-                        .vjp = max_vjp,
-                        .saves_in = saves({0}),
-                        .cost = pool_cost};
-const OpRegistrar max_pool_registered{max_pool_op};
-
-const OpDef max_pool_with_indices_op{
-    .name = "max_pool_with_indices",
-    .doc = "As max_pool, with the row-major place of each window's first maximum among the spatial axes (int64).",
+const OpDef max_pool_op{
+    .name = "max_pool",
+    .doc =
+        "Largest element of each window: x (N, C, spatial...) of a floating dtype, result "
+        "(N, C, windows...). Padding never wins, NaN always does.",
     .inputs = {{"x"}},
     .attrs = attrs_def<PoolAttrs>(),
-    .infer = infer_max_with_indices,
+    .infer = infer_max,
     .vjp = max_vjp,
     .saves_in = saves({0}),
     .cost = pool_cost};
+const OpRegistrar max_pool_registered{max_pool_op};
+
+const OpDef max_pool_with_indices_op{.name = "max_pool_with_indices",
+                                     .doc =
+                                         "As max_pool, with the row-major place of each window's first "
+                                         "maximum among the spatial axes (int64).",
+                                     .inputs = {{"x"}},
+                                     .attrs = attrs_def<PoolAttrs>(),
+                                     .infer = infer_max_with_indices,
+                                     .vjp = max_vjp,
+                                     .saves_in = saves({0}),
+                                     .cost = pool_cost};
 const OpRegistrar max_pool_with_indices_registered{max_pool_with_indices_op};
 
 TypeList infer_max_backward(const InferContext& c) {
@@ -210,12 +212,15 @@ const OpRegistrar avg_pool_backward_registered{avg_pool_backward_op};
 Tensor avg_pool_of(const Tensor& x, const PoolAttrs& a) { return apply(avg_pool_op, {&x}, a); }
 Tensor avg_pool_backward(const Tensor& g, const PoolAttrs& a) { return apply(avg_pool_backward_op, {&g}, a); }
 
-// ---- public functions ---------------------------------------------------------------------------------------
+// ---- public functions
+// ---------------------------------------------------------------------------------------
 
 PoolAttrs complete(std::string_view op, const Ints& kernel, int n, const PoolOptions& o, bool average) {
-  SORUS_CHECK(n >= 1 && n <= 3, ShapeError, "{}: wrong number of spatial axes: got {}, need 1, 2 or 3", op, n);
+  SORUS_CHECK(n >= 1 && n <= 3, ShapeError, "{}: wrong number of spatial axes: got {}, need 1, 2 or 3", op,
+              n);
   SORUS_CHECK(!kernel.empty(), ValueError, "{}: 'kernel' is empty: got (), need 1 or {} numbers", op, n);
-  SORUS_CHECK(o.divisor >= 0, ValueError, "{}: 'divisor' is negative: got {}, need at least 0", op, o.divisor);
+  SORUS_CHECK(o.divisor >= 0, ValueError, "{}: 'divisor' is negative: got {}, need at least 0", op,
+              o.divisor);
   PoolAttrs a;
   a.kernel = detail::per_axis(op, "kernel", kernel, n, 1, 1);
   a.stride = o.stride.empty() ? a.kernel : detail::per_axis(op, "stride", o.stride, n, 1, 1);

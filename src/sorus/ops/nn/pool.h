@@ -10,10 +10,10 @@ namespace sorus {
 
 /// Geometry of pooling. Lists have one number per spatial axis, or one for all; empty means the default.
 struct PoolOptions {
-  Ints stride = {};               ///< default: the kernel
-  Ints padding = {};              ///< one number, one per axis, or (low, high) per axis; at most half the window
-  Ints dilation = {};             ///< of max pooling alone; default 1
-  bool ceil_mode = false;         ///< a last window may hang over the high border, if it starts before it
+  Ints stride = {};        ///< default: the kernel
+  Ints padding = {};       ///< one number, one per axis, or (low, high) per axis; at most half the window
+  Ints dilation = {};      ///< of max pooling alone; default 1
+  bool ceil_mode = false;  ///< a last window may hang over the high border, if it starts before it
   bool count_include_pad = true;  ///< averages count padding as elements of the window
   int64_t divisor = 0;            ///< of averages instead of the number of elements; 0: none
 };
@@ -28,12 +28,18 @@ struct PoolOptions {
 [[nodiscard]] SORUS_API Tensor avg_pool(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
 
 /// As max_pool and avg_pool for exactly that many spatial axes; one kernel number stands for all axes.
-[[nodiscard]] SORUS_API Tensor max_pool1d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
-[[nodiscard]] SORUS_API Tensor max_pool2d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
-[[nodiscard]] SORUS_API Tensor max_pool3d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
-[[nodiscard]] SORUS_API Tensor avg_pool1d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
-[[nodiscard]] SORUS_API Tensor avg_pool2d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
-[[nodiscard]] SORUS_API Tensor avg_pool3d(const Tensor& x, const Ints& kernel, const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor max_pool1d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor max_pool2d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor max_pool3d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor avg_pool1d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor avg_pool2d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
+[[nodiscard]] SORUS_API Tensor avg_pool3d(const Tensor& x, const Ints& kernel,
+                                          const PoolOptions& options = {});
 
 /// Pooling to given extents: window o of an axis is [floor(o * in / out), ceil((o + 1) * in / out)). The
 /// number of spatial axes is output_size.size(); -1 keeps an axis' extent.

@@ -33,8 +33,8 @@ TypeList infer_loss(const InferContext& c) {
 TypeList infer_backward(const InferContext& c) {
   need_labels(c);
   detail::need_same_dtype(c.name(), "gradient", c.dtype(2), c.dtype(0));
-  SORUS_CHECK(c.shape(2) == c.shape(1), ShapeError,
-              "{}: the gradient does not fit: got shape {}, need {}", c.name(), c.shape(2), c.shape(1));
+  SORUS_CHECK(c.shape(2) == c.shape(1), ShapeError, "{}: the gradient does not fit: got shape {}, need {}",
+              c.name(), c.shape(2), c.shape(1));
   return {c.in(0)};
 }
 
@@ -67,8 +67,9 @@ void backward_vjp(VjpContext& c) {
 }
 
 const OpDef loss_op{.name = "softmax_cross_entropy",
-                    .doc = "Cross-entropy of softmax(logits) along the last axis with integer labels: logits "
-                           "(..., C), labels (...), result (...). IndexError for a label outside [0, C).",
+                    .doc =
+                        "Cross-entropy of softmax(logits) along the last axis with integer labels: logits "
+                        "(..., C), labels (...), result (...). IndexError for a label outside [0, C).",
                     .inputs = {{"logits"}, {"labels"}},
                     .attrs = attrs_def<CrossEntropyAttrs>(),
                     .infer = infer_loss,
@@ -79,8 +80,9 @@ const OpDef loss_op{.name = "softmax_cross_entropy",
 const OpRegistrar loss_registered{loss_op};
 
 const OpDef backward_op{.name = "softmax_cross_entropy_backward",
-                        .doc = "Gradient of softmax_cross_entropy for its logits: (softmax(logits) - target) * "
-                               "gradient, gradient (...).",
+                        .doc =
+                            "Gradient of softmax_cross_entropy for its logits: (softmax(logits) - target) * "
+                            "gradient, gradient (...).",
                         .inputs = {{"logits"}, {"labels"}, {"gradient"}},
                         .attrs = attrs_def<CrossEntropyAttrs>(),
                         .infer = infer_backward,

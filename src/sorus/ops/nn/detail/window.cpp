@@ -1,6 +1,5 @@
 #include "sorus/ops/nn/detail/window.h"
 
-
 namespace sorus::detail {
 
 Ints per_axis(std::string_view op, std::string_view what, const Ints& list, int n, int64_t fallback,
