@@ -4,7 +4,7 @@ For every operator, every pair of dtypes and every kind of operand (tensor, 0-d 
 fixture holds the dtype of the result, or `ErrorType:reason`, where the reason is
 
 * `promotion`: no common dtype ("Type implicit conversion between X and Y is not supported");
-* `kernel`: the operator does not take these dtypes, or has no CPU kernel for them. This says nothing about
+* `kernel`: the operator does not take these dtypes, or has no CPU kernel for them, which says nothing about
   promotion.
 
 A table is {operator: {dtype of the left operand: one word per right operand}}; the words' order is `dtypes`
@@ -23,14 +23,37 @@ import numpy as np
 import mindspore as ms
 from mindspore import Tensor
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-          "bfloat16", "float32", "float64"]
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
 SCALARS = {"bool": True, "int": 2, "int_beyond_int32": 2**40, "float": 2.5}
 OPERATORS = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-    "floor_div": operator.floordiv, "mod": operator.mod, "pow": operator.pow,
-    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-    "equal": operator.eq, "not_equal": operator.ne}
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "floor_div": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+}
 OUTPUT = pathlib.Path(__file__).resolve().parents[2] / "tests/fixtures/mindspore/promotion.json"
 
 
@@ -59,9 +82,12 @@ def table(left_of: Callable, right_of: Callable, columns: list[str]) -> dict[str
     return {
         name: {
             row: " ".join(
-                outcome(function, left_of(row, column), right_of(row, column)) for column in columns)
-            for row in DTYPES}
-        for name, function in OPERATORS.items()}
+                outcome(function, left_of(row, column), right_of(row, column)) for column in columns
+            )
+            for row in DTYPES
+        }
+        for name, function in OPERATORS.items()
+    }
 
 
 def main() -> None:
@@ -70,13 +96,16 @@ def main() -> None:
     ms.runtime.launch_blocking()  # otherwise the error of a kernel is raised by a later call
     scalars = list(SCALARS)
     record = {
-        "mindspore": ms.__version__, "dtypes": DTYPES, "scalars": scalars,
+        "mindspore": ms.__version__,
+        "dtypes": DTYPES,
+        "scalars": scalars,
         "tensor_tensor": table(lambda a, b: ones(a, (2,)), lambda a, b: ones(b, (2,)), DTYPES),
         "tensor_0d": table(lambda a, b: ones(a, (2,)), lambda a, b: ones(b, ()), DTYPES),
         "0d_tensor": table(lambda a, b: ones(a, ()), lambda a, b: ones(b, (2,)), DTYPES),
         "0d_0d": table(lambda a, b: ones(a, ()), lambda a, b: ones(b, ()), DTYPES),
         "tensor_scalar": table(lambda a, b: ones(a, (2,)), lambda a, b: SCALARS[b], scalars),
-        "scalar_tensor": table(lambda a, b: SCALARS[b], lambda a, b: ones(a, (2,)), scalars)}
+        "scalar_tensor": table(lambda a, b: SCALARS[b], lambda a, b: ones(a, (2,)), scalars),
+    }
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     OUTPUT.write_text(json.dumps(record, indent=1) + "\n")
     print(f"{OUTPUT.name}: mindspore {ms.__version__}, {OUTPUT.stat().st_size} bytes")

@@ -1,4 +1,4 @@
-"""Proves that the PyTorch peer is set up as meant, and prints the time of a LeNet-5 training step."""
+"""Proves that the PyTorch peer is set up as meant; prints the time of a LeNet-5 training step of batch 32."""
 
 import os
 import statistics
@@ -11,11 +11,21 @@ WARMUP_STEPS, TIMED_STEPS = 50, 300
 
 
 def lenet5() -> nn.Module:
-    """The LeNet-5 of the MindSpore tutorials: valid 5x5 convolutions on 32x32 images, ReLU, max pooling."""
+    """The LeNet-5 of the MindSpore tutorials: valid 5x5 convolutions on 32x32, ReLU and max pooling."""
     return nn.Sequential(
-        nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+        nn.Conv2d(1, 6, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.ReLU(),
+        nn.Linear(120, 84),
+        nn.ReLU(),
+        nn.Linear(84, 10),
+    )
 
 
 def main() -> None:
@@ -36,10 +46,11 @@ def main() -> None:
         if step >= WARMUP_STEPS:
             times.append(time.perf_counter() - start)
     assert torch.isfinite(loss)
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, "
-          f"{os.environ['ATEN_CPU_CAPABILITY']}: LeNet-5 step of batch 32: "
-          f"median {statistics.median(times) * 1e3:.3f} ms, "
-          f"fastest {min(times) * 1e3:.3f} ms")
+    print(
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {os.environ['ATEN_CPU_CAPABILITY']}: "
+        f"LeNet-5 step of batch 32: median {statistics.median(times) * 1e3:.3f} ms, "
+        f"fastest {min(times) * 1e3:.3f} ms"
+    )
 
 
 if __name__ == "__main__":
