@@ -1,0 +1,200 @@
+#include "sorus/kernels/cpu/onednn/detail/conv_plan.h"
+
+#include <algorithm>
+
+#include "sorus/base/error.h"
+#include "sorus/base/hash.h"
+#include "sorus/base/thread_pool.h"
+
+namespace sorus::kernels::onednn {
+
+uint64_t hash_value(const ConvProblem& p) {
+  uint64_t seed = static_cast<uint64_t>(p.type) | static_cast<uint64_t>(p.weights_grad_type) << 8 |
+                  static_cast<uint64_t>(p.has_bias) << 16 | static_cast<uint64_t>(p.activation) << 24;
+  for (int64_t size : {p.n, p.groups, p.in_channels, p.out_channels}) {
+    seed = hash_combine(seed, static_cast<uint64_t>(size));
+  }
+  for (int i = 0; i < p.rank; ++i) {
+    // Small numbers share a word; equality tells apart what collides.
+    uint64_t word = static_cast<uint64_t>(p.in[i]) ^ static_cast<uint64_t>(p.kernel[i]) << 24 ^
+                    static_cast<uint64_t>(p.stride[i]) << 36 ^ static_cast<uint64_t>(p.dilation[i]) << 44 ^
+                    static_cast<uint64_t>(p.pad_low[i]) << 50 ^ static_cast<uint64_t>(p.pad_high[i]) << 57;
+    seed = hash_combine(seed, word);
+  }
+  return seed;
+}
+
+namespace detail {
+namespace {
+
+/// Dimensions of the weights with the group first when there are several.
+struct WeightDims {
+  int64_t dims[kMaxSpatialRank + 3];
+  int rank = 0;
+  int out_axis = 0;
+
+  explicit WeightDims(const ConvProblem& p) {
+    if (p.groups > 1) dims[rank++] = p.groups;
+    out_axis = rank;
+    dims[rank++] = p.out_channels / p.groups;
+    dims[rank++] = p.in_channels / p.groups;
+    for (int i = 0; i < p.rank; ++i) dims[rank++] = p.kernel[i];
+  }
+  std::span<const int64_t> span() const { return {dims, static_cast<size_t>(rank)}; }
+};
+
+dnnl_memory_desc_t activation_desc(const ConvProblem& p, int64_t channels, bool output) {
+  constexpr dnnl_format_tag_t kTags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
+  int64_t dims[kMaxSpatialRank + 2] = {p.n, channels};
+  for (int i = 0; i < p.rank; ++i) dims[i + 2] = output ? p.out(i) : p.in[i];
+  return tagged_desc({dims, static_cast<size_t>(p.rank + 2)}, p.type, kTags[p.rank - 1]);
+}
+
+struct AttributesDeleter {
+  void operator()(dnnl_primitive_attr_t attributes) const { dnnl_primitive_attr_destroy(attributes); }
+};
+
+std::unique_ptr<dnnl_primitive_attr, AttributesDeleter> relu_attributes() {
+  dnnl_primitive_attr_t attributes = nullptr;
+  check(dnnl_primitive_attr_create(&attributes), "making attributes");
+  std::unique_ptr<dnnl_primitive_attr, AttributesDeleter> owned(attributes);
+  dnnl_post_ops_t ops = nullptr;
+  check(dnnl_post_ops_create(&ops), "making post-operations");
+  dnnl_status_t status = dnnl_post_ops_append_eltwise(ops, 1.0F, dnnl_eltwise_relu, 0.0F, 0.0F);
+  if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(attributes, ops);
+  dnnl_post_ops_destroy(ops);
+  check(status, "setting post-operations");
+  return owned;
+}
+
+/// The direct kernels. Matrix-product kernels copy the input per call and the reference ones are a hundred
+/// times slower; they serve only where nothing else does.
+bool is_direct(std::string_view name) { return !name.starts_with("ref") && name.find("gemm") == name.npos; }
+
+}  // namespace
+
+void check_problem(const ConvProblem& p) {
+  SORUS_CHECK(p.rank >= 1 && p.rank <= kMaxSpatialRank, ShapeError,
+              "conv: wrong number of spatial dimensions: got {}, need 1 to 3", p.rank);
+  SORUS_CHECK(
+      p.groups >= 1 && p.in_channels % p.groups == 0 && p.out_channels % p.groups == 0, ShapeError,
+      "conv: groups do not divide the channels: got {} groups of {} inputs and {} outputs, need divisors",
+      p.groups, p.in_channels, p.out_channels);
+  SORUS_CHECK(p.n >= 0 && p.in_channels >= 0 && p.out_channels >= 0, ShapeError,
+              "conv: a size is negative: got n {}, channels {} and {}, need 0 or more", p.n, p.in_channels,
+              p.out_channels);
+  for (int i = 0; i < p.rank; ++i) {
+    SORUS_CHECK(p.stride[i] >= 1 && p.dilation[i] >= 1 && p.pad_low[i] >= 0 && p.pad_high[i] >= 0, ValueError,
+                "conv: attribute out of range: got stride {}, dilation {}, padding {} and {}, need at least "
+                "1, 1, 0, 0",
+                p.stride[i], p.dilation[i], p.pad_low[i], p.pad_high[i]);
+    SORUS_CHECK(p.in[i] >= 0 && p.kernel[i] >= 1, ShapeError,
+                "conv: spatial size out of range: got input {}, kernel {}, need at least 0 and 1", p.in[i],
+                p.kernel[i]);
+  }
+}
+
+std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const dnnl_memory_desc_t* weights) {
+  auto in = activation_desc(p, p.in_channels, false), out = activation_desc(p, p.out_channels, true);
+  WeightDims dims(p);
+  auto any = tagged_desc(dims.span(), p.type, dnnl_format_tag_any);
+  // The weights' gradient stays float32 until the parts of its sum are added.
+  auto any_grad = tagged_desc(dims.span(), ElementType::kFloat32, dnnl_format_tag_any);
+  const auto& w = weights ? *weights : pass == ConvPass::kBackwardWeights ? any_grad : any;
+  int64_t bias_dims[] = {p.out_channels};
+  auto bias = strided_desc(bias_dims, ElementType::kFloat32);
+  int64_t dilation[kMaxSpatialRank];
+  for (int i = 0; i < p.rank; ++i) dilation[i] = p.dilation[i] - 1;  // oneDNN counts the gaps
+
+  bool forward_pass = pass == ConvPass::kForward;
+  const auto& forward_weights = pass == ConvPass::kBackwardWeights ? any : w;
+  dnnl_convolution_desc_t forward;
+  if (dnnl_dilated_convolution_forward_desc_init(
+          &forward, forward_pass ? dnnl_forward_inference : dnnl_forward_training, dnnl_convolution_direct,
+          &in, &forward_weights, forward_pass && p.has_bias ? &bias : nullptr, &out, p.stride.data(),
+          dilation, p.pad_low.data(), p.pad_high.data()) != dnnl_success) {
+    return nullptr;
+  }
+  auto create = [](const auto& operation, const_dnnl_primitive_attr_t attributes,
+                   std::span<const int> arguments, const Primitive* hint) {
+    auto made = Primitive::create(&operation, attributes, arguments, is_direct, hint);
+    return made ? std::move(made) : Primitive::create(&operation, attributes, arguments, nullptr, hint);
+  };
+  constexpr int kForwardArguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
+  if (forward_pass) {
+    auto attributes = p.activation == Activation::kRelu ? relu_attributes() : nullptr;
+    return create(forward, attributes.get(), std::span(kForwardArguments, p.has_bias ? 4 : 3), nullptr);
+  }
+  // Backward primitives ask for a forward one as a hint; any of the same shapes will do.
+  if (pass == ConvPass::kBackwardWeights) {
+    forward.weights_desc = any;
+  } else {
+    forward.weights_desc = tagged_desc(dims.span(), p.type, dnnl_format_tag_any);
+  }
+  auto hint = Primitive::create(&forward, nullptr, std::span(kForwardArguments, 3));
+  if (!hint) return nullptr;
+  dnnl_convolution_desc_t backward;
+  if (pass == ConvPass::kBackwardData) {
+    constexpr int kArguments[] = {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC};
+    check(dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &in, &w, &out,
+                                                           p.stride.data(), dilation, p.pad_low.data(),
+                                                           p.pad_high.data()),
+          "describing a convolution");
+    return create(backward, nullptr, kArguments, hint.get());
+  }
+  constexpr int kArguments[] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
+  check(dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &in, &w,
+                                                            nullptr, &out, p.stride.data(), dilation,
+                                                            p.pad_low.data(), p.pad_high.data()),
+        "describing a convolution");
+  return create(backward, nullptr, kArguments, hint.get());
+}
+
+WeightsReorder::WeightsReorder(const ConvProblem& p, ElementType type, const dnnl_memory_desc_t& packed,
+                               bool to_packed) {
+  constexpr int64_t kSliceElements = 65536;
+  constexpr int64_t kChannelStep = 64;  // a multiple of every block of channels in use
+  WeightDims dims(p);
+  auto plain = strided_desc(dims.span(), type);
+  int64_t out_channels = dims.dims[dims.out_axis];
+  int64_t parts = p.groups > 1 ? 1 : std::clamp(p.weights() / kSliceElements, int64_t{1}, int64_t{16});
+  std::vector<int64_t> bounds = cut_evenly(out_channels, parts, kChannelStep);
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    int64_t offsets[kMaxSpatialRank + 3] = {};
+    offsets[dims.out_axis] = bounds[i];
+    dims.dims[dims.out_axis] = bounds[i + 1] - bounds[i];
+    dnnl_memory_desc_t from, to;
+    check(dnnl_memory_desc_init_submemory(&from, to_packed ? &plain : &packed, dims.dims, offsets),
+          "cutting weights");
+    check(dnnl_memory_desc_init_submemory(&to, to_packed ? &packed : &plain, dims.dims, offsets),
+          "cutting weights");
+    slices_.push_back(Primitive::create_reorder(from, to));
+  }
+}
+
+void WeightsReorder::run(const void* from, void* to) const {
+  parallel_for(static_cast<int64_t>(slices_.size()), [&](int64_t i) {
+    void* memory[] = {const_cast<void*>(from), to};
+    slices_[static_cast<size_t>(i)]->run(memory);
+  });
+}
+
+std::vector<int64_t> cut_evenly(int64_t count, int64_t parts, int64_t step) {
+  int64_t length = (count + parts - 1) / parts;
+  length = std::max((length + step - 1) / step * step, step);
+  std::vector<int64_t> bounds;
+  for (int64_t i = 0; i < count; i += length) bounds.push_back(i);
+  bounds.push_back(count);
+  return bounds;
+}
+
+int64_t conv_pieces(const ConvProblem& p) {
+  constexpr double kPieceWork = 4e6;
+  constexpr double kLargePieceWork = 64e6;
+  double work = p.flops();
+  int64_t few = std::clamp(static_cast<int64_t>(work / kPieceWork), int64_t{1}, int64_t{16});
+  return std::clamp(static_cast<int64_t>(work / kLargePieceWork), few, int64_t{128});
+}
+
+}  // namespace detail
+}  // namespace sorus::kernels::onednn

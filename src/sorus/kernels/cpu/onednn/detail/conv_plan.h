@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sorus/kernels/cpu/onednn/conv.h"
+#include "sorus/kernels/cpu/onednn/detail/plan_cache.h"
+#include "sorus/kernels/cpu/onednn/detail/primitive.h"
+
+/// How the passes of a convolution are cut into pieces, each one oneDNN primitive on one thread.
+namespace sorus::kernels::onednn {
+
+[[nodiscard]] uint64_t hash_value(const ConvProblem& problem);
+
+namespace detail {
+
+/// Throws unless the problem keeps the contract of conv.h.
+void check_problem(const ConvProblem& problem);
+
+/// The problem of convolving part of it: `n` images, and rows [in_begin, in_begin + in) along the first
+/// spatial dimension giving rows [out_begin, ...) of the output.
+struct RowBlock {
+  ConvProblem problem;
+  int64_t in_begin = 0;
+  int64_t out_begin = 0;
+};
+
+/// The primitive of a pass for a problem; `weights`, when given, is the layout that the weights must have,
+/// and `accumulate_float` makes the weights' gradient float32. Null when there is none.
+[[nodiscard]] std::unique_ptr<Primitive> make_conv(const ConvProblem& problem, ConvPass pass,
+                                                   const dnnl_memory_desc_t* weights);
+
+/// Copies weights between plain memory and the layout of a primitive, cut into slices of output channels so
+/// that several threads take part.
+class WeightsReorder {
+ public:
+  /// `type` is that of the plain side.
+  WeightsReorder(const ConvProblem& problem, ElementType type, const dnnl_memory_desc_t& packed,
+                 bool to_packed);
+  void run(const void* from, void* to) const;
+
+ private:
+  std::vector<std::unique_ptr<Primitive>> slices_;
+};
+
+/// Bounds of `parts` nearly equal ranges of [0, count), in steps of `step`: parts + 1 or fewer ascending
+/// numbers.
+[[nodiscard]] std::vector<int64_t> cut_evenly(int64_t count, int64_t parts, int64_t step);
+
+/// How many pieces the work of a pass is worth; depends on the problem alone.
+[[nodiscard]] int64_t conv_pieces(const ConvProblem& problem);
+
+/// True for kernels of one tap without padding in one group, which are matrix products.
+[[nodiscard]] bool is_pointwise(const ConvProblem& problem);
+[[nodiscard]] size_t pointwise_workspace(const ConvProblem& problem, ConvPass pass);
+void pointwise_forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias,
+                       void* out, void* workspace);
+void pointwise_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
+                             void* input_grad, void* workspace);
+void pointwise_backward_weights(const ConvProblem& problem, const void* input, const void* out_grad,
+                                void* weights_grad, void* workspace);
+
+[[nodiscard]] size_t weights_pass_workspace(const ConvProblem& problem);
+[[nodiscard]] std::string weights_pass_implementation(const ConvProblem& problem);
+void weights_pass(const ConvProblem& problem, const void* input, const void* out_grad, void* weights_grad,
+                  void* workspace);
+
+}  // namespace detail
+}  // namespace sorus::kernels::onednn
