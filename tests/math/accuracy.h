@@ -94,6 +94,50 @@ std::vector<T> special_values() {
   return values;
 }
 
+/// Values whose pairs are cases of their own: specials, integers odd and even, halves, large and small.
+template <class T>
+std::vector<T> edge_values() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values;
+  const T odd = std::scalbn(T(1), Limits::digits) - 1;
+  for (T x : {T(0),
+              Limits::denorm_min(),
+              Limits::min(),
+              T(1e-20),
+              T(0.25),
+              T(0.5),
+              T(0.75),
+              T(1) - Limits::epsilon(),
+              T(1),
+              T(1) + Limits::epsilon(),
+              T(1.5),
+              T(2),
+              T(2.5),
+              T(3),
+              T(4),
+              T(5),
+              T(7),
+              T(100),
+              T(127),
+              T(128),
+              T(149),
+              T(1023),
+              T(1074),
+              odd - 1,
+              odd,
+              odd + 1,
+              4 * odd,
+              T(1e20),
+              Limits::max() / 2,
+              Limits::max(),
+              Limits::infinity(),
+              Limits::quiet_NaN()}) {
+    values.push_back(x);
+    values.push_back(-x);
+  }
+  return values;
+}
+
 /// `count` representations spread evenly over all of them, NaNs and both signs included.
 template <class T>
 void for_all_magnitudes(std::uint64_t count, auto&& visit) {
@@ -132,6 +176,33 @@ Worst<T> measure(const UnaryCase<T>& c, std::uint64_t count) {
   return worst;
 }
 
+/// Pairs of values whose ratio, sum and product are of every kind, and the cross of the special values.
+template <class T>
+Worst<T> measure(const BinaryCase<T>& c, std::uint64_t count) {
+  Worst<T> worst;
+  auto visit = [&](T x, T y) {
+    const T got = c.function({x}, {y}).v;
+    const double error = ulp_error(got, c.reference(x, y));
+    if (error > worst.error) worst = {error, x, y};
+  };
+  const std::vector<T> edges = edge_values<T>();
+  for (T x : edges) {
+    for (T y : edges) visit(x, y);
+  }
+  std::uint64_t state = 12345;
+  auto next = [&] {
+    return state = state * 6364136223846793005u + 1442695040888963407u, state ^ (state >> 29);
+  };
+  auto uniform = [&] { return static_cast<double>(next() >> 12) * 0x1p-52; };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    visit(std::bit_cast<T>(Bits<T>(next() >> 7)), std::bit_cast<T>(Bits<T>(next() >> 7)));
+    visit(T(20 * uniform() - 10), T(20 * uniform() - 10));
+    visit(T(1 + 0.2 * (uniform() - 0.5)), T(std::exp(12 * uniform() - 2) * (i % 2 ? 1 : -1)));
+    visit(T(std::exp(60 * uniform() - 30)), T(6 * uniform() - 3));
+  }
+  return worst;
+}
+
 /// Sets how many points are tried per function: SORUS_SWEEP=1000000, say. The default keeps the test short.
 inline std::uint64_t sweep_count() {
   const char* text = std::getenv("SORUS_SWEEP");
@@ -139,13 +210,29 @@ inline std::uint64_t sweep_count() {
 }
 
 template <class T>
+void report(const std::string& name, const Worst<T>& worst) {
+  std::printf("%-14s %-6s %8.3f ulp at %a %a\n", name.c_str(), sizeof(T) == 4 ? "float" : "double",
+              worst.error, double(worst.x), double(worst.y));
+}
+
+template <class T>
 void check(const std::vector<UnaryCase<T>>& cases) {
   for (const auto& c : cases) {
     const Worst<T> worst = measure(c, sweep_count());
-    std::printf("%-14s %-6s %8.3f ulp at %a\n", c.name.c_str(), sizeof(T) == 4 ? "float" : "double",
-                worst.error, double(worst.x));
+    report(c.name, worst);
     EXPECT_LE(worst.error, c.bound) << c.name << " of " << worst.x << " gives " << c.function({worst.x}).v
                                     << ", want " << c.reference(worst.x);
+  }
+}
+
+template <class T>
+void check(const std::vector<BinaryCase<T>>& cases) {
+  for (const auto& c : cases) {
+    const Worst<T> worst = measure(c, sweep_count());
+    report(c.name, worst);
+    EXPECT_LE(worst.error, c.bound) << c.name << " of " << worst.x << ", " << worst.y << " gives "
+                                    << c.function({worst.x}, {worst.y}).v << ", want "
+                                    << c.reference(worst.x, worst.y);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "sorus/math/lane.h"
+#include "sorus/math/tables.h"
 
 namespace sorus::math {
 

@@ -22,6 +22,7 @@ namespace math = sorus::math;
 namespace math {
 
 using sorus::math::kSingle;
+using sorus::math::kTwoOverPi;
 using sorus::math::Lane;
 
 #include "sorus/math/functions/all.inc"

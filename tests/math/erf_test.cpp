@@ -1,0 +1,43 @@
+#include "tests/math/accuracy.h"
+
+namespace sorus::math::test {
+namespace {
+
+/// x erfc(-x / sqrt(2)) / 2, with the rounding of the argument made good.
+long double gelu_reference(long double x) {
+  constexpr long double kRoot = 0.70710678118654752440084436210484903928L;
+  constexpr long double kRootLow = 1.895032559e-20L;
+  if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<long double>::quiet_NaN();
+  const long double a = -x * kRoot;
+  const long double low = std::fma(-x, kRoot, -a) - x * kRootLow;
+  return x * 0.5L * (std::erfc(a) - low * 1.12837916709551257390L * std::exp(-a * a));
+}
+
+long double gelu_tanh_reference(long double x) {
+  if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<long double>::quiet_NaN();
+  const long double w = 1.59576912160573071175978423973752747390L * (x + 0.044715L * x * x * x);
+  return x / (1 + std::exp(-w));
+}
+
+long double mish_reference(long double x) {
+  if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<long double>::quiet_NaN();
+  if (x < -11000) return -0.0L;
+  const long double e = std::exp(-std::fabs(x));
+  return x < 0 ? x * e * (e + 2) / (e * e + 2 * e + 2) : x * (1 + 2 * e) / (1 + 2 * e + 2 * e * e);
+}
+
+template <class T>
+std::vector<UnaryCase<T>> cases() {
+  using V = ScalarLane<T>;
+  return {
+      {"erf", erf<V>, std::erf, 1.0},         {"erfc", erfc<V>, std::erfc, 1.0},
+      {"gelu", gelu<V>, gelu_reference, 1.7}, {"gelu_tanh", gelu_tanh<V>, gelu_tanh_reference, 1.9},
+      {"mish", mish<V>, mish_reference, 1.6},
+  };
+}
+
+TEST(Erf, float32) { check(cases<float>()); }
+TEST(Erf, float64) { check(cases<double>()); }
+
+}  // namespace
+}  // namespace sorus::math::test
