@@ -1,0 +1,242 @@
+#include <nanobind/ndarray.h>
+
+#include "binding/bridge.h"
+#include "sorus/ops/elementwise/elementwise.h"
+
+/// NumPy and DLPack, both ways. Construction copies; sharing memory is asked for by name.
+namespace sorus::python {
+namespace {
+
+using ReadOnlyArray = nb::ndarray<nb::ro>;
+using AnyArray = nb::ndarray<>;
+
+nb::dlpack::dtype dlpack_of(DType t) {
+  using Code = nb::dlpack::dtype_code;
+  Code code = t == DType::kBool       ? Code::Bool
+              : t == DType::kBFloat16 ? Code::Bfloat
+              : is_floating(t)        ? Code::Float
+              : is_unsigned(t)        ? Code::UInt
+                                      : Code::Int;
+  return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * dtype_size(t)), 1};
+}
+
+DType dtype_of_dlpack(nb::dlpack::dtype d) {
+  if (d.lanes == 1)
+    for (int i = 0; i < kDTypeCount; ++i)
+      if (dlpack_of(static_cast<DType>(i)) == d) return static_cast<DType>(i);
+  raise<DTypeError>(
+      "Tensor: unsupported element type: got DLPack code {} of {} bits, need bool, an integer or a float",
+      static_cast<int>(d.code), static_cast<int>(d.bits));
+}
+
+/// An array object whose owner keeps the value alive.
+template <class Array>
+Array array_over(const Tensor& t) {
+  const Value& v = t.ready();
+  v.storage->mark_exported();
+  size_t shape[kMaxRank];
+  int64_t strides[kMaxRank];
+  int rank = v.type.shape.rank();
+  for (int i = 0; i < rank; ++i) {
+    shape[i] = static_cast<size_t>(v.type.shape.size(i));
+    strides[i] = v.strides[i];
+  }
+  auto* kept = new Tensor(t);
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
+  return Array(v.bytes(), static_cast<size_t>(rank), shape, owner, strides, dlpack_of(v.type.dtype));
+}
+
+/// A read-only NumPy view of the elements, without a copy. NumPy itself has no bfloat16: there it is float32
+/// values unless ml_dtypes is installed.
+nb::object numpy_view(const Tensor& t) {
+  if (t.dtype() == DType::kBFloat16) {
+    Tensor wide = cast(t, DType::kFloat32);
+    nb::object values = numpy_view(wide);
+    try {
+      return values.attr("astype")(numpy_dtype(DType::kBFloat16));
+    } catch (nb::python_error&) {
+      return values;
+    }
+  }
+  return nb::cast(array_over<nb::ndarray<nb::numpy, nb::ro>>(t));
+}
+
+Shape shape_of(const nb::ndarray<nb::ro>& a) {
+  Shape shape;
+  SORUS_CHECK(a.ndim() <= kMaxRank, ValueError, "Tensor: too many dimensions: got {}, need at most {}",
+              a.ndim(), kMaxRank);
+  for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
+  return shape;
+}
+
+Tensor copy_array(const ReadOnlyArray& a) {
+  DType dtype = dtype_of_dlpack(a.dtype());
+  Shape shape = shape_of(a);
+  Strides strides;
+  for (size_t i = 0; i < a.ndim(); ++i) strides[static_cast<int>(i)] = a.stride(i);
+  Ref<Value> v = make_dense({dtype, {}, shape});
+  const auto* from = static_cast<const std::byte*>(a.data_handle()) + a.byte_offset();
+  copy_strided(from, strides, v->storage->data(), v->strides, shape, dtype_size(dtype));
+  return Tensor(std::move(v));
+}
+
+/// Bits of a NumPy array of ml_dtypes.bfloat16, which no array protocol can name.
+Tensor from_bfloat16_array(nb::handle array) {
+  nb::object bits = array.attr("view")("uint16");
+  Tensor t = copy_array(nb::cast<ReadOnlyArray>(bits));
+  Ref<Value> v = make_dense({DType::kBFloat16, {}, t.shape()});
+  std::memcpy(v->storage->data(), t.ready().bytes(), static_cast<size_t>(t.numel()) * 2);
+  return Tensor(std::move(v));
+}
+
+Tensor from_numpy_array(nb::object array, const DType* dtype) {
+  std::string name = nb::cast<nb::str>(array.attr("dtype").attr("name")).c_str();
+  SORUS_CHECK(name != "object" && name.compare(0, 3, "str") != 0, TypeError,
+              "Tensor: elements are not numbers: got an array of {}, need bool, integers or floats", name);
+  if (name == "bfloat16") {
+    Tensor t = from_bfloat16_array(array);
+    return dtype ? cast_to(t, *dtype) : t;
+  }
+  if (dtype && *dtype == DType::kBFloat16)
+    return cast_to(from_numpy_array(array.attr("astype")("float32"), nullptr), DType::kBFloat16);
+  if (dtype && dtype_name(*dtype) != name) array = array.attr("astype")(numpy_dtype(*dtype));
+  if (nb::cast<std::string>(array.attr("dtype").attr("byteorder")) == ">")
+    array = array.attr("astype")(array.attr("dtype").attr("newbyteorder")("="));
+  ReadOnlyArray view;
+  if (!nb::try_cast(array, view))
+    raise<DTypeError>(
+        "Tensor: unsupported element type: got an array of {}, need bool, an integer or a float", name);
+  return copy_array(view);
+}
+
+/// Lists: the kind of number decides the dtype, not the width of NumPy scalars among them.
+Tensor from_sequence(PyObject* o, const DType* dtype) {
+  nb::object array;
+  try {
+    array = nb::module_::import_("numpy").attr("asarray")(nb::handle(o));
+  } catch (nb::python_error& e) {
+    raise<TypeError>(
+        "Tensor: list cannot be an array: got rows of different lengths or unsupported elements, need "
+        "a rectangular list of numbers");
+  }
+  std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  SORUS_CHECK(kind == "f" || kind == "i" || kind == "u" || kind == "b", TypeError,
+              "Tensor: list holds unsupported elements: got elements of NumPy kind '{}', need numbers", kind);
+  if (dtype) return from_numpy_array(array, dtype);
+  DType natural = kind == "f" ? DType::kFloat32 : kind == "b" ? DType::kBool : DType::kInt64;
+  return from_numpy_array(array, &natural);
+}
+
+Tensor from_number(Scalar s, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    using C = ComputeType<T>;
+    if constexpr (std::is_same_v<T, bool>)
+      return Tensor(s.as_double() != 0);
+    else if constexpr (std::is_floating_point_v<C>)
+      return Tensor(T(static_cast<C>(s.as_double())));
+    else
+      return Tensor(static_cast<T>(s.as_int()));
+  });
+}
+
+/// Wraps memory that belongs to `source` without a copy; it stays alive as long as the tensor.
+Tensor share_array(const AnyArray& a) {
+  DType dtype = dtype_of_dlpack(a.dtype());
+  SORUS_CHECK(a.device_type() == nb::device::cpu::value, NotSupportedError,
+              "from_dlpack: memory is on another device: got DLPack device type {}, need host memory (1)",
+              a.device_type());
+  TensorType type{dtype, {}, shape_of(ReadOnlyArray(a))};
+  int64_t bytes = static_cast<int64_t>(dtype_size(dtype));
+  int64_t last = 0;
+  Ref<Value> v = Value::make(type);
+  for (size_t i = 0; i < a.ndim(); ++i) {
+    SORUS_CHECK(a.stride(i) >= 0, ValueError,
+                "from_dlpack: memory runs backwards: got stride {} along axis {}, need "
+                "positive strides",
+                a.stride(i), i);
+    v->strides[static_cast<int>(i)] = a.stride(i);
+    if (a.shape(i) > 0) last += a.stride(i) * static_cast<int64_t>(a.shape(i) - 1);
+  }
+  auto* start = static_cast<std::byte*>(a.data_handle()) + a.byte_offset();
+  SORUS_CHECK(reinterpret_cast<uintptr_t>(start) % dtype_size(dtype) == 0, ValueError,
+              "from_dlpack: memory is not aligned: got an address that is no multiple of {}, need one",
+              dtype_size(dtype));
+  v->storage =
+      Storage::external(start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a), [](void* p) {
+        nb::gil_scoped_acquire gil;
+        delete static_cast<AnyArray*>(p);
+      });
+  return Tensor(std::move(v));
+}
+
+nb::object from_dlpack(nb::handle source) {
+  AnyArray a;
+  if (nb::try_cast(source, a)) return wrap_object(share_array(a));
+  raise<TypeError>(
+      "from_dlpack: object gives no usable memory: got {}, need an object with __dlpack__ (writable "
+      "host memory)",
+      type_text(source.ptr()));
+}
+
+nb::object from_numpy(nb::handle array) {
+  AnyArray a;
+  SORUS_CHECK(PyObject_HasAttrString(array.ptr(), "__array_interface__"), TypeError,
+              "from_numpy: argument 'array' has the wrong type: got {}, need a NumPy array",
+              type_text(array.ptr()));
+  if (nb::try_cast(array, a)) return wrap_object(share_array(a));
+  return wrap_object(tensor_from_object(array.ptr(), nullptr));  // read-only memory cannot be shared safely
+}
+
+nb::object to_dlpack(nb::handle self, const nb::kwargs& options) {
+  const Tensor& t = tensor_of(self.ptr());
+  nb::object array = nb::cast(array_over<nb::ndarray<nb::array_api, nb::ro>>(t));
+  return array.attr("__dlpack__")(**options);
+}
+
+nb::object array_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
+  bool copies = !copy.is_none() && nb::cast<bool>(copy);
+  nb::object view = copies ? to_numpy(tensor_of(self.ptr())) : numpy_view(tensor_of(self.ptr()));
+  if (dtype.is_none()) return view;
+  return view.attr("astype")(dtype, nb::arg("copy") = false);
+}
+
+}  // namespace
+
+Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
+
+Tensor tensor_from_object(PyObject* o, const DType* dtype) {
+  if (is_tensor(o)) return dtype ? cast_to(tensor_of(o), *dtype) : tensor_of(o);
+  if (PyFloat_CheckExact(o)) return from_number(PyFloat_AS_DOUBLE(o), dtype ? *dtype : DType::kFloat32);
+  if (PyBool_Check(o)) return from_number(o == Py_True, dtype ? *dtype : DType::kBool);
+  if (PyLong_CheckExact(o)) return from_number(to_scalar(o), dtype ? *dtype : DType::kInt64);
+  if (PyList_Check(o) || PyTuple_Check(o)) return from_sequence(o, dtype);
+  if (PyObject_HasAttrString(o, "__array_interface__"))
+    return from_numpy_array(nb::module_::import_("numpy").attr("asarray")(nb::handle(o)), dtype);
+  ReadOnlyArray view;
+  if (!PyUnicode_Check(o) && !PyBytes_Check(o) && o != Py_None && nb::try_cast(nb::handle(o), view)) {
+    Tensor t = copy_array(view);
+    return dtype ? cast_to(t, *dtype) : t;
+  }
+  raise<TypeError>(
+      "Tensor: argument 'input_data' has the wrong type: got {}, need a Tensor, an array, a list or tuple "
+      "of numbers, or a number",
+      type_text(o));
+}
+
+nb::object to_numpy(const Tensor& t) {
+  nb::object view = numpy_view(t);
+  return view.attr("copy")("C");
+}
+
+void bind_arrays(nb::module_& m) {
+  m.def("from_dlpack", &from_dlpack, nb::arg("ext_tensor"));
+  m.def("from_numpy", &from_numpy, nb::arg("array"));
+  auto cls = nb::borrow<nb::class_<TensorHandle>>(nb::handle(reinterpret_cast<PyObject*>(types.tensor)));
+  cls.def("asnumpy", [](nb::handle self) { return to_numpy(tensor_of(self.ptr())); })
+      .def("__array__", &array_protocol, nb::arg("dtype").none() = nb::none(), nb::kw_only(),
+           nb::arg("copy").none() = nb::none())
+      .def("__dlpack__", &to_dlpack)
+      .def("__dlpack_device__", [](nb::handle) { return nb::make_tuple(1, 0); });
+}
+
+}  // namespace sorus::python

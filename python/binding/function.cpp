@@ -1,0 +1,173 @@
+#include "binding/function.h"
+
+#include <algorithm>
+
+#include "sorus/ops/elementwise/elementwise.h"
+
+namespace sorus::python {
+
+void Frame::refuse(size_t i, const char* need) const {
+  PyObject* o = at(i);
+  std::string name =
+      i < function.names.size() ? nb::str(nb::handle(function.names[i])).c_str() : std::to_string(i);
+  raise<TypeError>("{}: argument '{}' has the wrong type: got {}, need {}", function.name, name, type_text(o),
+                   need);
+}
+
+bool Frame::beside(DType* dtype) const {
+  bool found = false;
+  for (size_t i = 0; i < function.kinds.size(); ++i) {
+    if (!(function.weak >> i & 1U) || !is_tensor(at(i))) continue;
+    DType mine = tensor_of(at(i)).dtype();
+    *dtype = found ? promote(*dtype, mine) : mine;
+    found = true;
+  }
+  return found;
+}
+
+void convert(Frame& f, size_t i, TensorArgument& out) {
+  PyObject* o = f.at(i);
+  if (is_tensor(o)) [[likely]] {
+    out.given = &tensor_of(o);
+    if (out.given->defined()) f.largest = std::max(f.largest, out.given->numel());
+    return;
+  }
+  bool weak = f.function.weak >> i & 1U;
+  if (weak && is_number(o)) {
+    DType beside;
+    out.made = f.beside(&beside) ? scalar_beside(to_scalar(o), beside) : tensor_from_object(o, nullptr);
+  } else if (weak &&
+             (PyList_Check(o) || PyTuple_Check(o) || PyObject_HasAttrString(o, "__array_interface__"))) {
+    out.made = tensor_from_object(o, nullptr);
+  } else {
+    f.refuse(i, weak ? "a Tensor or a number" : "a Tensor");
+  }
+  out.given = &out.made;
+}
+
+void convert(Frame& f, size_t i, std::vector<Tensor>& out) {
+  PyObject* o = f.at(i);
+  if (is_tensor(o)) {  // a tensor stands for its rows
+    const Tensor& t = tensor_of(o);
+    for (int64_t r = 0; r < (t.rank() > 0 ? t.shape().size(0) : 0); ++r)
+      out.push_back(tensor_of(nb::steal<nb::object>(PySequence_GetItem(o, r)).ptr()));
+    return;
+  }
+  if (!PyList_Check(o) && !PyTuple_Check(o)) f.refuse(i, "a list or tuple of Tensors");
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) {
+    PyObject* item = PySequence_Fast_GET_ITEM(o, k);
+    if (!is_tensor(item)) f.refuse(i, "a list or tuple of Tensors");
+    out.push_back(tensor_of(item));
+    f.largest = std::max(f.largest, out.back().numel());
+  }
+}
+
+void convert(Frame& f, size_t i, std::optional<Scalar>& out) {
+  PyObject* o = f.at(i);
+  if (is_number(o)) {
+    out = to_scalar(o);
+  } else if (is_tensor(o) && tensor_of(o).numel() == 1) {
+    const Tensor& t = tensor_of(o);
+    if (is_floating(t.dtype()))
+      out = t.item<double>();
+    else if (t.dtype() == DType::kBool)
+      out = t.item<bool>();
+    else
+      out = t.item<int64_t>();
+  } else {
+    f.refuse(i, "a number");
+  }
+}
+
+void convert(Frame& f, size_t i, bool& out) {
+  PyObject* o = f.at(i);
+  if (o == Py_True || o == Py_False) {
+    out = o == Py_True;
+  } else if (is_number(o) || (is_tensor(o) && tensor_of(o).numel() == 1)) {
+    out = PyObject_IsTrue(o) != 0;
+  } else {
+    f.refuse(i, "a bool");
+  }
+}
+
+void convert(Frame& f, size_t i, int64_t& out) {
+  PyObject* o = f.at(i);
+  if (PyFloat_Check(o)) f.refuse(i, "an int");
+  out = PyLong_AsLongLong(o);
+  if (out == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    f.refuse(i, "an int");
+  }
+}
+
+void convert(Frame& f, size_t i, double& out) {
+  PyObject* o = f.at(i);
+  if (PyFloat_CheckExact(o)) {
+    out = PyFloat_AS_DOUBLE(o);
+    return;
+  }
+  if (PyUnicode_Check(o)) f.refuse(i, "a number");
+  out = PyFloat_AsDouble(o);
+  if (out == -1.0 && PyErr_Occurred()) {
+    PyErr_Clear();
+    f.refuse(i, "a number");
+  }
+}
+
+void convert(Frame& f, size_t i, Ints& out) {
+  PyObject* o = f.at(i);
+  auto add = [&](PyObject* item) {
+    int64_t v = PyFloat_Check(item) ? (PyErr_SetString(PyExc_TypeError, ""), -1) : PyLong_AsLongLong(item);
+    if (v == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      f.refuse(i, "an int or a list or tuple of ints");
+    }
+    out.push_back(v);
+  };
+  if (PyTuple_Check(o) || PyList_Check(o)) {
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) add(PySequence_Fast_GET_ITEM(o, k));
+  } else if (is_tensor(o) && tensor_of(o).rank() > 0) {
+    nb::object list = nb::steal<nb::object>(PySequence_List(o));
+    if (!list.is_valid()) throw nb::python_error();
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list.ptr()); ++k) add(PyList_GET_ITEM(list.ptr(), k));
+  } else if (o != Py_None) {
+    if (PyObject_HasAttrString(o, "__iter__") && !is_tensor(o) && !PyUnicode_Check(o)) {
+      nb::object list = nb::steal<nb::object>(PySequence_List(o));
+      if (!list.is_valid()) throw nb::python_error();
+      for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list.ptr()); ++k) add(PyList_GET_ITEM(list.ptr(), k));
+    } else {
+      add(o);
+    }
+  }
+}
+
+void convert(Frame& f, size_t i, DType& out) {
+  if (!to_dtype(f.at(i), &out)) f.refuse(i, "a dtype such as float32");
+}
+
+void convert(Frame& f, size_t i, std::string& out) {
+  PyObject* o = f.at(i);
+  if (!PyUnicode_Check(o)) f.refuse(i, "a str");
+  out = PyUnicode_AsUTF8(o);
+}
+
+int64_t convert_word(Frame& f, size_t i, std::span<const char* const> words) {
+  std::string got;
+  convert(f, i, got);
+  std::string known;
+  for (size_t k = 0; k < words.size(); ++k) {
+    if (got == words[k]) return static_cast<int64_t>(k);
+    known += (k ? ", '" : "'") + std::string(words[k]) + "'";
+  }
+  raise<ValueError>("{}: argument '{}' has an unknown value: got '{}', need one of {}", f.function.name,
+                    nb::str(nb::handle(f.function.names[i])).c_str(), got, known);
+}
+
+PyObject* to_python(std::span<Tensor> list) {
+  PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+  for (size_t i = 0; i < list.size(); ++i)
+    PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_python(std::move(list[i])));
+  return out;
+}
+
+}  // namespace sorus::python

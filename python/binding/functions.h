@@ -1,0 +1,16 @@
+#pragma once
+
+#include "binding/function.h"
+
+/// The tables of C++ functions that Python reaches, by family: one line a function.
+namespace sorus::python {
+
+[[nodiscard]] std::vector<Function> elementwise_functions();
+[[nodiscard]] std::vector<Function> shape_functions();
+[[nodiscard]] std::vector<Function> reduce_functions();
+[[nodiscard]] std::vector<Function> linalg_functions();
+
+/// Bits of tensor parameters beside which numbers promote weakly.
+inline constexpr uint32_t kBoth = 3;
+
+}  // namespace sorus::python

@@ -1,0 +1,30 @@
+#include "binding/bridge.h"
+#include "binding/functions.h"
+#include "sorus/base/error.h"
+
+namespace {
+
+/// Errors thrown inside functions that nanobind itself calls.
+void translate(const std::exception_ptr& p, void*) {
+  try {
+    std::rethrow_exception(p);
+  } catch (const sorus::Error&) {
+    sorus::python::translate_exception();
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  nanobind::set_leak_warnings(false);  // dtype objects and functions live as long as the process
+  m.doc() = "The compiled part of sorus. Its names are private; the package gives them their public ones.";
+  m.attr("__version__") = SORUS_VERSION;
+  nanobind::register_exception_translator(&translate);
+  sorus::python::bind_dtypes(m);
+  sorus::python::bind_tensor(m);
+  sorus::python::bind_arrays(m);
+  sorus::python::bind_ops(m);
+  for (auto* table : {&sorus::python::elementwise_functions, &sorus::python::shape_functions,
+                      &sorus::python::reduce_functions, &sorus::python::linalg_functions})
+    sorus::python::add_functions(table());
+}

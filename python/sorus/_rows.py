@@ -1,0 +1,122 @@
+"""Rows: how public names are spelled over the functions of the library.
+
+A row is one line of text, ``name(parameters) -> call``::
+
+    sum(input, dim=None, keepdim=False, *, dtype=None) -> sum(cast_if(input, dtype), dim, keepdim)
+
+Its left side is a Python parameter list with the public names and defaults, its right side a call of a
+function of the library (or of a Python function of the module given), whose arguments are parameters, constants
+and further calls; ``call[0]`` selects one of several results. Arguments that are not given, or given as None,
+take the function's own defaults. Several rows of one name are overloads, tried in order. What an argument accepts
+follows from the C++ function, so rows hold no types.
+
+Names are built when they are first asked for, so that importing the package stays fast.
+"""
+
+from . import _core
+
+_REQUIRED = object()
+_CONSTANTS = dict(_core.dtypes)
+_AST_ONLY = 0x400  # ast.PyCF_ONLY_AST, without importing ast
+
+
+class Table:
+    """Rows by name, from a block of text."""
+
+    def __init__(self, text, module, helpers=None):
+        self._lines = {}
+        self._module = module
+        self._helpers = helpers
+        for line in text.splitlines():
+            if line and line[0] != "#":
+                self._lines.setdefault(line[: line.index("(")], []).append(line)
+
+    def __contains__(self, name):
+        return name in self._lines
+
+    def names(self):
+        """All names, in the order of the text."""
+        return list(self._lines)
+
+    def lines(self, name):
+        """The rows of a name."""
+        return self._lines[name]
+
+    def build(self, name):
+        """The function of that name."""
+        return make(name, self._lines[name], self._module, self._helpers)
+
+
+def make(name, lines, module, helpers=None):
+    """A function from its rows."""
+    descriptions = []
+    for line in lines:
+        left, right = line.split(" -> ")
+        descriptions.append(_describe(left, left[left.index("(") + 1 : left.rindex(")")], right, helpers))
+    shown = [d[0] for d in descriptions]
+    doc = _core.op_doc(name)
+    return _core.make_op(name, module, "\n".join(shown) + ("\n\n" + doc if doc else ""), descriptions)
+
+
+def _describe(text, parameters, call, helpers):
+    code = eval(f"lambda {parameters}: 0", _CONSTANTS)  # noqa: S307: our own rows
+    names, defaults, positional, variadic = _parameters(code)
+    body = compile(call, "<row>", "eval", _AST_ONLY).body
+    return (text, names, defaults, _REQUIRED, positional, variadic, _source(body, names, helpers))
+
+
+def _parameters(function):
+    """Names with positional ones first and a variadic one last among them, their defaults, counts."""
+    code = function.__code__
+    positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    names = list(code.co_varnames[: positional + keyword_only])
+    given = function.__defaults__ or ()
+    defaults = [_REQUIRED] * (positional - len(given)) + list(given)
+    keyword_defaults = function.__kwdefaults__ or {}
+    defaults += [keyword_defaults.get(n, _REQUIRED) for n in names[positional:]]
+    variadic = -1
+    if code.co_flags & 0x04:
+        variadic = positional
+        names.insert(positional, code.co_varnames[positional + keyword_only])
+        defaults.insert(positional, ())
+        positional += 1
+    return tuple(names), tuple(defaults), positional, variadic
+
+
+def _source(node, names, helpers):
+    kind = type(node).__name__
+    if kind == "Name" and node.id in names:
+        return ("parameter", names.index(node.id))
+    if kind == "Subscript":
+        call = _source(node.value, names, helpers)
+        return call[:3] + (node.slice.value,)
+    if kind == "Call":
+        return _call(node, names, helpers)
+    expression = compile(_expression(node), "<row>", "eval")
+    return ("constant", eval(expression, _CONSTANTS))  # noqa: S307
+
+
+def _expression(node):
+    from _ast import Expression
+
+    return Expression(node)
+
+
+def _call(node, names, helpers):
+    target = node.func.id
+    given = [_source(a, names, helpers) for a in node.args]
+    keywords = {k.arg: _source(k.value, names, helpers) for k in node.keywords}
+    signature = _core.signature_of(target, _REQUIRED)
+    if signature is None:
+        if helpers is None or not hasattr(helpers, target):
+            raise AttributeError(f"row: no function: got '{target}', need one of the library")
+        return ("call", getattr(helpers, target), tuple(given), -1)
+    parameters, defaults, _ = signature
+    for name, default in list(zip(parameters, defaults))[len(given) :]:
+        if name in keywords:
+            given.append(keywords.pop(name))
+        else:
+            given.append(("constant", default))
+    if keywords:
+        raise TypeError(f"row: unknown keyword: got {list(keywords)} for {target}, need one of {parameters}")
+    return ("call", target, tuple(given), -1)

@@ -1,0 +1,63 @@
+"""The class Tensor: the compiled class with the methods that rows and this file give it.
+
+Methods that are rows are built when they are first used; `Tensor.__getattr__` is only called for those.
+"""
+
+from .. import _core, _printing
+from .._rows import Table
+from . import _tensor_methods
+from ._tensor_rows import METHODS
+
+Tensor = _core.Tensor
+_methods = Table(METHODS, "sorus.Tensor", _tensor_methods)
+
+
+def tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False):
+    """Makes a Tensor; the same as calling the class."""
+    return Tensor(input_data, dtype, shape, init, const_arg)
+
+
+def _method(name):
+    built = _methods.build(name)
+    setattr(Tensor, name, built)
+    return built
+
+
+def _getattr(self, name):
+    if name in _methods:
+        return _method(name).__get__(self, type(self))
+    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def _dir(self):
+    return sorted({*object.__dir__(self), *_methods.names()})
+
+
+def _rebuild(name, data):
+    return Tensor(data, _core.dtypes[name])
+
+
+def _reduce(self):
+    name = self.dtype.name
+    value = self if name != "bfloat16" else self.astype(_core.dtypes["float32"])
+    return _rebuild, (name, value.asnumpy())
+
+
+def _prepare():
+    special = {
+        "__getattr__": _getattr,
+        "__dir__": _dir,
+        "__reduce__": _reduce,
+        "__str__": _printing.tensor_str,
+        "__repr__": _printing.tensor_repr,
+    }
+    for name, function in special.items():
+        setattr(Tensor, name, function)
+    for name, member in vars(_tensor_methods).items():
+        if name in _tensor_methods.MEMBERS:
+            setattr(Tensor, name, member)
+    Tensor.__module__ = "sorus"
+    Tensor.__array_priority__ = 200
+
+
+_prepare()
