@@ -7,6 +7,10 @@ HandleLog*& handle_log() {
   return log;
 }
 
+void TensorHandle::tell_gone() noexcept {
+  if (HandleLog* log = handle_log()) log->gone(*this);
+}
+
 void Parameter::set_value(Tensor value) {
   const TensorType& mine = state_->get().type();
   SORUS_CHECK(value.shape() == mine.shape, ShapeError, "{}: new value has another shape: got {}, need {}",

@@ -7,14 +7,18 @@
 
 namespace sorus {
 
-/// Hears of every handle that is read or written while it is installed on this thread: replayed programs turn
-/// the handles read into inputs and the handles written into outputs.
 class TensorHandle;
+
+/// Hears of every handle that is read or written while it is installed on this thread. A boundary needs it to
+/// undo the writes of a segment that fails; replayed programs turn handles read into inputs and handles
+/// written into outputs.
 class SORUS_API HandleLog {
  public:
   virtual ~HandleLog() = default;
   virtual void read(const TensorHandle& handle) = 0;
-  virtual void written(const TensorHandle& handle) = 0;
+  virtual void written(TensorHandle& handle, const Tensor& before) = 0;
+  /// A handle whose `logged` flag is set is being destroyed.
+  virtual void gone(const TensorHandle& handle) noexcept = 0;
 };
 /// The log of this thread, null when none is installed.
 [[nodiscard]] SORUS_API HandleLog*& handle_log();
@@ -28,20 +32,29 @@ class SORUS_API TensorHandle {
   explicit TensorHandle(Tensor tensor) : tensor_(std::move(tensor)) {}
   TensorHandle(const TensorHandle&) = delete;
   TensorHandle& operator=(const TensorHandle&) = delete;
-  virtual ~TensorHandle() = default;
+  virtual ~TensorHandle() {
+    if (logged) [[unlikely]]
+      tell_gone();
+  }
 
   [[nodiscard]] const Tensor& get() const {
     if (HandleLog* log = handle_log()) [[unlikely]]
       log->read(*this);
     return tensor_;
   }
+  /// In-place update: the handle lets go of its value and holds `tensor` from now on.
   void set(Tensor tensor) {
-    tensor_ = std::move(tensor);
+    tensor_.swap(tensor);
     if (HandleLog* log = handle_log()) [[unlikely]]
-      log->written(*this);
+      log->written(*this, tensor);
   }
+  /// Gives the handle a value without telling the log: for the log itself.
+  void restore(Tensor tensor) { tensor_ = std::move(tensor); }
+
+  bool logged = false;  ///< the log of a thread keeps the address of this handle
 
  private:
+  void tell_gone() noexcept;
   Tensor tensor_;
 };
 

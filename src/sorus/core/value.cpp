@@ -18,7 +18,15 @@ uint64_t next_id() {
   return next++;
 }
 
+Value::ReadHook read_hook = nullptr;
+
 }  // namespace
+
+void Value::set_read_hook(ReadHook hook) { read_hook = hook; }
+
+void Value::notify_read() {
+  if (read_hook) read_hook(*this);
+}
 
 Ref<Value> Value::make(const TensorType& type) {
   auto* v = new (allocate_bytes(sizeof(Value))) Value;

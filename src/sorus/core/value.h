@@ -11,7 +11,7 @@ namespace sorus {
 
 struct Value;
 
-/// Whoever owes a value its bytes, or wants to know of reads: a boundary that records or follows the program.
+/// Whoever owes a value its bytes: a boundary that follows the program and has not run it yet.
 class SORUS_API PendingSource {
  public:
   virtual ~PendingSource() = default;
@@ -19,8 +19,6 @@ class SORUS_API PendingSource {
   virtual void materialize(Value& v) = 0;
   /// The pending `v` is being destroyed unread.
   virtual void abandon(Value& v) noexcept = 0;
-  /// `v`, whose bytes are there, is read by the host program, not by a kernel.
-  virtual void observe(Value& v) = 0;
 };
 
 /// Place of a value on a tape: which tape, and its number there.
@@ -37,12 +35,11 @@ struct SORUS_API Value {
   Strides strides;     ///< in elements; meaningless while pending
   int64_t offset = 0;  ///< in elements from the start of the storage
   Ref<Storage> storage;
-  PendingSource* source = nullptr;    ///< set while the value waits for its segment
-  PendingSource* recorder = nullptr;  ///< set while the recording that made it wants to know of reads
-  uint64_t id = 0;                    ///< unique in the process, unlike an address
-  uint64_t frame = 0;                 ///< boundary call in which the value was made, 0 outside any
-  int32_t place = 0;                  ///< its number there
-  SmallVector<TapeEdge, 1> edges;     ///< places on the tapes that track it, outermost first
+  PendingSource* source = nullptr;  ///< set while the value waits for its segment
+  uint64_t id = 0;                  ///< unique in the process, unlike an address
+  uint64_t frame = 0;               ///< boundary call in which the value was made, 0 outside any
+  int32_t place = 0;                ///< its number there
+  SmallVector<TapeEdge, 1> edges;   ///< places on the tapes that track it, outermost first
 
   std::atomic<uint32_t> refs{0};
   [[nodiscard]] static Ref<Value> make(const TensorType& type);
@@ -56,12 +53,18 @@ struct SORUS_API Value {
   /// As ensure(), for the host program: a recording under way hears of it.
   void read() {
     ensure();
-    if (recorder) [[unlikely]]
-      recorder->observe(*this);
+    if (frame != 0) [[unlikely]] notify_read();
   }
+  /// Called, on the reading thread, when the host reads a value that a boundary made. Set once, by the
+  /// compiler.
+  using ReadHook = void (*)(Value&);
+  static void set_read_hook(ReadHook hook);
   [[nodiscard]] std::byte* bytes() const {
     return storage->data() + offset * static_cast<int64_t>(dtype_size(type.dtype));
   }
+
+ private:
+  void notify_read();
 };
 
 /// A value with contiguous host storage of its type, contents undefined.

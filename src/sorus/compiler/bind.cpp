@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <map>
+
+#include "sorus/compiler/binder.h"
+#include "sorus/dispatch/apply.h"
+
+namespace sorus {
+
+Binder::Binder(const Graph& graph, std::span<const Strides> input_strides)
+    : graph_(graph), binding_(std::make_shared<Executable::Binding>()), values_(graph.value_count()) {
+  binding_->input_strides.assign(input_strides.begin(), input_strides.end());
+}
+
+std::shared_ptr<const Executable::Binding> Binder::run() {
+  place_sources();
+  find_last_uses();
+  for (const Node& node : graph_.nodes) bind_node(node);
+  for (ValueId v : graph_.outputs) binding_->outputs.push_back(values_[static_cast<size_t>(v)]);
+  settle_buffers();
+  plan();
+  return std::move(binding_);
+}
+
+void Binder::place_sources() {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    BoundValue& v = values_[static_cast<size_t>(graph_.inputs[i])];
+    v.strides = binding_->input_strides[i];
+    v.buffer = add_buffer(Place::kInput, static_cast<int32_t>(i), 0);
+  }
+  for (size_t id = 0; id < graph_.value_count(); ++id) {
+    auto value = static_cast<ValueId>(id);
+    if (!graph_.is_constant(value)) continue;
+    values_[id].strides = graph_.constant(value).strides();
+    values_[id].buffer = add_buffer(Place::kConstant, value, 0);
+  }
+}
+
+/// The node after which no call reads a value, views of it included; outputs are never dead.
+void Binder::find_last_uses() {
+  last_use_.assign(graph_.value_count(), -1);
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (ValueId v : graph_.nodes[i].in)
+      if (v != kNoValue) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
+    if (graph_.nodes[i].op->traits.may_fail) last_failure_ = static_cast<int32_t>(i);
+  }
+  for (ValueId v : graph_.outputs) last_use_[static_cast<size_t>(v)] = INT32_MAX;
+}
+
+int32_t Binder::add_buffer(Place place, int32_t index, int64_t bytes) {
+  Buffer b;
+  b.place = place;
+  b.index = index;
+  b.bytes = bytes;
+  b.first = b.last = static_cast<int32_t>(binding_->steps.size());
+  binding_->buffers.push_back(b);
+  alive_until_.push_back(-1);
+  return static_cast<int32_t>(binding_->buffers.size()) - 1;
+}
+
+Array Binder::array_of(ValueId v) const {
+  const TensorType& t = graph_.type(v);
+  return {nullptr, t.dtype, &t.shape, values_[static_cast<size_t>(v)].strides};
+}
+
+void Binder::bind_node(const Node& node) {
+  auto index = static_cast<int32_t>(&node - graph_.nodes.data());
+  ++binding_->report.nodes;
+  if (node.op->view && bind_view(node)) {
+    ++binding_->report.views;
+    return;
+  }
+  ArrayVector in;
+  for (ValueId v : node.in) in.push_back(v == kNoValue ? Array{} : array_of(v));
+  ArrayVector out;
+  for (ValueId v : node.out) out.push_back({nullptr, graph_.type(v).dtype, &graph_.type(v).shape, {}});
+  KernelCall question{*node.op, node.attrs.ref().data, in, out};
+  const Kernel& kernel =
+      choose_kernel(question, node.out.empty() ? Device{} : graph_.type(node.out[0]).device);
+  std::vector<BoundArray> arrays;
+  for (size_t i = 0; i < in.size(); ++i) arrays.push_back(bind_operand(node, i, kernel, in[i]));
+  for (size_t i = 0; i < out.size(); ++i) out[i].strides = output_strides(kernel, in, *out[i].shape);
+  for (const BoundArray& a : arrays)
+    if (a.buffer >= 0) touch(a.buffer);
+  for (size_t i = 0; i < out.size(); ++i)
+    arrays.push_back(bind_result(node, i, index, kernel, arrays, out[i]));
+  Step step;
+  step.kernel = &kernel;
+  step.node = &node;
+  if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0)
+    step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(bytes));
+  push_step(step, arrays, in.size());
+}
+
+void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_count) {
+  step.first = static_cast<uint32_t>(binding_->arrays.size());
+  step.in_count = static_cast<uint32_t>(in_count);
+  step.out_count = static_cast<uint32_t>(arrays.size() - in_count);
+  for (const BoundArray& a : arrays) {
+    binding_->arrays.push_back(a);
+    if (a.buffer >= 0) touch(a.buffer);
+  }
+  binding_->steps.push_back(step);
+}
+
+/// A result that shares its operand's buffer; false when its strides do not allow it.
+bool Binder::bind_view(const Node& node) {
+  const BoundValue& base = values_[static_cast<size_t>(node.in[0])];
+  auto size = static_cast<int64_t>(dtype_size(graph_.type(node.in[0]).dtype));
+  InferContext context(*node.op, operand_types(graph_, node), node.attrs.ref().data);
+  std::optional<View> view = node.op->view(context, base.strides, base.offset / size);
+  if (!view) return false;
+  BoundValue& v = values_[static_cast<size_t>(node.out[0])];
+  v.buffer = base.buffer;
+  v.strides = view->strides;
+  v.offset = view->offset * size;
+  note_use(v.buffer, node.out[0]);
+  return true;
+}
+
+/// The operand in the layout that the kernel wants, copied by a step of its own where needed.
+BoundArray Binder::bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array) {
+  if (node.in[i] == kNoValue) return {};
+  const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
+  BoundArray bound{v.buffer, v.offset, array};
+  Strides wanted;
+  if (!needs_conversion(kernel, array, &wanted)) return bound;
+  BoundArray copy = bound;
+  copy.array.strides = wanted;
+  copy.offset = 0;
+  copy.buffer = add_buffer(Place::kArena, -1, array.numel() * static_cast<int64_t>(dtype_size(array.dtype)));
+  Step step;
+  step.node = &node;
+  push_step(step, std::vector<BoundArray>{bound, copy}, 1);
+  ++binding_->report.conversions;
+  array.strides = wanted;
+  return copy;
+}
+
+/// A buffer for a result: a dead operand's when the kernel can work in place, a new one otherwise.
+BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, const Kernel& kernel,
+                               std::span<const BoundArray> operands, const Array& result) {
+  int64_t bytes = result.numel() * static_cast<int64_t>(dtype_size(result.dtype));
+  BoundArray bound{-1, 0, result};
+  for (size_t k = 0; i == 0 && k < node.in.size() && k < 32 && bound.buffer < 0; ++k) {
+    if (!(kernel.in_place >> k & 1U) || operands[k].buffer < 0) continue;
+    const Array& a = operands[k].array;
+    Buffer& b = binding_->buffers[static_cast<size_t>(operands[k].buffer)];
+    bool fits = a.dtype == result.dtype && *a.shape == *result.shape &&
+                same_strides(*a.shape, a.strides, result.strides) && operands[k].offset == 0;
+    bool dead = dead_after(operands[k].buffer, index) && !shared_operand(operands, k);
+    if (!fits || !dead || !is_dense(*a.shape, a.strides)) continue;
+    if (b.place == Place::kArena && b.bytes == bytes) {
+      bound.buffer = operands[k].buffer;
+      ++binding_->report.in_place;
+    } else if (b.place == Place::kInput && index > last_failure_) {
+      bound.buffer = add_buffer(Place::kArena, -1, bytes);
+      binding_->buffers.back().donor = b.index;
+    }
+  }
+  if (bound.buffer < 0) bound.buffer = add_buffer(Place::kArena, -1, bytes);
+  BoundValue& v = values_[static_cast<size_t>(node.out[i])];
+  v.buffer = bound.buffer;
+  v.offset = 0;
+  v.strides = result.strides;
+  note_use(v.buffer, node.out[i]);
+  return bound;
+}
+
+bool Binder::shared_operand(std::span<const BoundArray> operands, size_t k) {
+  for (size_t j = 0; j < operands.size(); ++j)
+    if (j != k && operands[j].buffer == operands[k].buffer) return true;
+  return false;
+}
+
+/// True when no call after `index` reads the buffer through any value seen so far. Later views can only come
+/// from those values, so they count as reads of them.
+bool Binder::dead_after(int32_t buffer, int32_t index) const {
+  if (binding_->buffers[static_cast<size_t>(buffer)].place == Place::kInput)
+    return input_dead_after(buffer, index);
+  return alive_until_[static_cast<size_t>(buffer)] <= index;
+}
+
+bool Binder::input_dead_after(int32_t buffer, int32_t index) const {
+  auto input = static_cast<size_t>(
+      graph_.inputs[static_cast<size_t>(binding_->buffers[static_cast<size_t>(buffer)].index)]);
+  return std::max(last_use_[input], alive_until_[static_cast<size_t>(buffer)]) <= index;
+}
+
+void Binder::note_use(int32_t buffer, ValueId v) {
+  int32_t& until = alive_until_[static_cast<size_t>(buffer)];
+  until = std::max(until, last_use_[static_cast<size_t>(v)]);
+}
+
+void Binder::touch(int32_t buffer) {
+  Buffer& b = binding_->buffers[static_cast<size_t>(buffer)];
+  b.last = std::max(b.last, static_cast<int32_t>(binding_->steps.size()));
+}
+
+/// Buffers of results that leave the program get storage of their own.
+void Binder::settle_buffers() {
+  std::map<int32_t, int32_t> owned;
+  for (const BoundValue& v : binding_->outputs) {
+    Buffer& b = binding_->buffers[static_cast<size_t>(v.buffer)];
+    if (b.place != Place::kArena) continue;
+    b.place = Place::kOwned;
+    b.index = binding_->owned_count++;
+  }
+  for (Buffer& b : binding_->buffers) {
+    if (b.donor < 0) continue;
+    if (b.place == Place::kOwned)
+      ++binding_->report.donations;
+    else
+      b.donor = -1;  // what stays inside is planned anyway
+  }
+}
+
+void Binder::plan() {
+  std::vector<BufferLife> lives;
+  std::vector<Buffer*> planned;
+  for (Buffer& b : binding_->buffers) {
+    if (b.place != Place::kArena) continue;
+    lives.push_back({b.bytes, b.first, b.last});
+    planned.push_back(&b);
+  }
+  MemoryPlan plan = plan_memory(lives);
+  for (size_t i = 0; i < planned.size(); ++i) planned[i]->arena_offset = plan.offsets[i];
+  binding_->arena_bytes = plan.arena_bytes;
+  ExecutableReport& r = binding_->report;
+  r.steps = static_cast<int>(binding_->steps.size());
+  r.planned_bytes = plan.arena_bytes;
+  r.naive_bytes = plan.naive_bytes;
+  r.lower_bound_bytes = plan.lower_bound_bytes;
+}
+
+}  // namespace sorus

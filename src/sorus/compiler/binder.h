@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sorus/compiler/binding.h"
+
+namespace sorus {
+
+/// Resolves a graph for given input strides, node by node in order. Used once.
+class Binder {
+ public:
+  Binder(const Graph& graph, std::span<const Strides> input_strides);
+  std::shared_ptr<const Executable::Binding> run();
+
+ private:
+  using ArrayVector = SmallVector<Array, 4>;
+  void place_sources();
+  void find_last_uses();
+  int32_t add_buffer(Place place, int32_t index, int64_t bytes);
+  [[nodiscard]] Array array_of(ValueId v) const;
+  void bind_node(const Node& node);
+  void push_step(Step step, std::span<const BoundArray> arrays, size_t in_count);
+  bool bind_view(const Node& node);
+  BoundArray bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array);
+  BoundArray bind_result(const Node& node, size_t i, int32_t index, const Kernel& kernel,
+                         std::span<const BoundArray> operands, const Array& result);
+  static bool shared_operand(std::span<const BoundArray> operands, size_t k);
+  [[nodiscard]] bool dead_after(int32_t buffer, int32_t index) const;
+  [[nodiscard]] bool input_dead_after(int32_t buffer, int32_t index) const;
+  void note_use(int32_t buffer, ValueId v);
+  void touch(int32_t buffer);
+  void settle_buffers();
+  void plan();
+
+  const Graph& graph_;
+  std::shared_ptr<Executable::Binding> binding_;
+  std::vector<BoundValue> values_;    ///< by value id
+  std::vector<int32_t> last_use_;     ///< by value id: index of the last node that reads it
+  std::vector<int32_t> alive_until_;  ///< by buffer: the same over all values in it
+  int32_t last_failure_ = -1;         ///< last node that may fail; inputs are not written before it
+};
+
+}  // namespace sorus

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <vector>
+
+#include "sorus/compiler/executable.h"
+
+namespace sorus {
+
+/// Where bytes of a program live.
+enum class Place : uint8_t { kInput, kArena, kOwned, kConstant };
+
+/// One operand or result of a step: its type is fixed, its address is found at run time from its buffer.
+struct BoundArray {
+  int32_t buffer = -1;  ///< -1: absent operand
+  int64_t offset = 0;   ///< bytes from the start of the buffer
+  Array array;          ///< with null data
+};
+
+/// One kernel call.
+struct Step {
+  const Kernel* kernel = nullptr;  ///< null: copy operand 0 into the strides of result 0
+  const Node* node = nullptr;
+  uint32_t first = 0;  ///< index of the first array
+  uint32_t in_count = 0;
+  uint32_t out_count = 0;
+  int32_t workspace = -1;  ///< buffer, -1 for none
+};
+
+struct Buffer {
+  Place place = Place::kArena;
+  int32_t index = 0;  ///< input number, owned number or constant value
+  int64_t bytes = 0;
+  int64_t arena_offset = 0;
+  int32_t first = 0;
+  int32_t last = 0;
+  int32_t donor = -1;  ///< for owned buffers: the input whose storage may be taken
+};
+
+/// Where a value of the graph is, in a buffer.
+struct BoundValue {
+  int32_t buffer = -1;
+  int64_t offset = 0;  ///< in bytes
+  Strides strides;
+};
+
+/// A graph resolved for given input strides: kernels, layouts, buffers, plan.
+struct Executable::Binding {
+  std::vector<Strides> input_strides;
+  std::vector<BoundArray> arrays;
+  std::vector<Step> steps;
+  std::vector<Buffer> buffers;
+  std::vector<BoundValue> outputs;
+  int32_t owned_count = 0;
+  int64_t arena_bytes = 0;
+  ExecutableReport report;
+};
+
+}  // namespace sorus

@@ -1,0 +1,139 @@
+#include "sorus/compiler/executable.h"
+
+#include <algorithm>
+
+#include "sorus/compiler/binder.h"
+#include "sorus/dispatch/apply.h"
+
+namespace sorus {
+namespace {
+
+constexpr size_t kMaxBindings = 8;
+
+/// One run of a binding: addresses of all buffers, and the storages behind them.
+class Run {
+ public:
+  Run(const Executable::Binding& binding, const Graph& graph, std::span<const Ref<Value>> inputs,
+      std::span<const char> donated)
+      : b_(binding), donated_(donated), base_(binding.buffers.size()) {
+    owned_.resize(static_cast<size_t>(b_.owned_count));
+    if (b_.arena_bytes > 0) arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
+    for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], graph, inputs);
+  }
+
+  void run_steps(std::span<const AttrsBox> slots) {
+    SmallVector<Array, 8> arrays;
+    for (const Step& s : b_.steps) {
+      arrays.clear();
+      for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
+        const BoundArray& a = b_.arrays[s.first + i];
+        arrays.push_back(a.array);
+        if (a.buffer >= 0) arrays.back().data = base_[static_cast<size_t>(a.buffer)] + a.offset;
+      }
+      run_step(s, arrays, slots);
+    }
+  }
+
+  [[nodiscard]] Ref<Value> result(const BoundValue& at, const TensorType& type,
+                                  std::span<const Ref<Value>> inputs, const Graph& graph) const {
+    Ref<Value> v = Value::make(type);
+    const Buffer& buffer = b_.buffers[static_cast<size_t>(at.buffer)];
+    auto size = static_cast<int64_t>(dtype_size(type.dtype));
+    v->strides = at.strides;
+    v->offset = at.offset / size;
+    if (buffer.place == Place::kOwned) {
+      v->storage = owned_[static_cast<size_t>(buffer.index)];
+      return v;
+    }
+    const Value& source = buffer.place == Place::kInput ? *inputs[static_cast<size_t>(buffer.index)]
+                                                        : *graph.constant(buffer.index).value();
+    v->storage = source.storage;
+    v->offset += source.offset;
+    return v;
+  }
+
+ private:
+  std::byte* address(const Buffer& buffer, const Graph& graph, std::span<const Ref<Value>> inputs) {
+    switch (buffer.place) {
+      case Place::kInput:
+        return inputs[static_cast<size_t>(buffer.index)]->bytes();
+      case Place::kConstant:
+        return graph.constant(buffer.index).value()->bytes();
+      case Place::kArena:
+        return arena_->data() + buffer.arena_offset;
+      case Place::kOwned:
+        break;
+    }
+    Ref<Storage>& storage = owned_[static_cast<size_t>(buffer.index)];
+    if (buffer.donor >= 0 && donated_[static_cast<size_t>(buffer.donor)])
+      storage = donation(*inputs[static_cast<size_t>(buffer.donor)], buffer.bytes);
+    if (!storage) storage = Storage::allocate(static_cast<size_t>(buffer.bytes));
+    return storage->data();
+  }
+
+  /// The input's storage when no other value shares it and the result fills it whole.
+  static Ref<Storage> donation(const Value& input, int64_t bytes) {
+    bool alone = input.storage.unique() && input.storage->may_be_donated();
+    bool whole = input.offset == 0 && static_cast<int64_t>(input.storage->bytes()) == bytes;
+    return alone && whole ? input.storage : nullptr;
+  }
+
+  void run_step(const Step& s, std::span<const Array> arrays, std::span<const AttrsBox> slots) {
+    auto in = arrays.first(s.in_count);
+    auto out = arrays.subspan(s.in_count);
+    if (!s.kernel) {
+      copy_strided(in[0].data, in[0].strides, out[0].data, out[0].strides, *in[0].shape,
+                   dtype_size(in[0].dtype));
+      return;
+    }
+    const void* attrs =
+        s.node->slot >= 0 ? slots[static_cast<size_t>(s.node->slot)].ref().data : s.node->attrs.ref().data;
+    void* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
+    s.kernel->run({*s.node->op, attrs, in, out, workspace});
+  }
+
+  const Executable::Binding& b_;
+  std::span<const char> donated_;
+  SmallVector<std::byte*, 64> base_;
+  SmallVector<Ref<Storage>, 16> owned_;
+  Ref<Storage> arena_;
+};
+
+}  // namespace
+
+Executable::Executable(Graph graph) : graph_(std::move(graph)) {}
+Executable::~Executable() = default;
+
+std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<const Strides> strides) {
+  std::lock_guard lock(mutex_);
+  for (const auto& b : bindings_) {
+    bool same = true;
+    for (size_t i = 0; same && i < strides.size(); ++i)
+      same = same_strides(graph_.type(graph_.inputs[i]).shape, strides[i], b->input_strides[i]);
+    if (same) return b;
+  }
+  if (bindings_.size() >= kMaxBindings) bindings_.erase(bindings_.begin());
+  bindings_.push_back(Binder(graph_, strides).run());
+  return bindings_.back();
+}
+
+void Executable::run(std::span<const Ref<Value>> inputs, std::span<const char> donated,
+                     std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs) {
+  SORUS_INTERNAL(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size(),
+                 "graph {} is run with {} inputs and {} outputs", graph_.name, inputs.size(), outputs.size());
+  SmallVector<Strides, 16> strides;
+  for (const Ref<Value>& v : inputs) strides.push_back(v->strides);
+  std::shared_ptr<const Binding> binding = binding_for(strides);
+  Run run(*binding, graph_, inputs, donated);
+  run.run_steps(slots);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs[i] = run.result(binding->outputs[i], graph_.type(graph_.outputs[i]), inputs, graph_);
+}
+
+ExecutableReport Executable::report() {
+  SmallVector<Strides, 16> strides;
+  for (ValueId v : graph_.inputs) strides.push_back(Strides::contiguous(graph_.type(v).shape));
+  return binding_for(strides)->report;
+}
+
+}  // namespace sorus

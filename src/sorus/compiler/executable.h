@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "sorus/compiler/memory_plan.h"
+#include "sorus/dispatch/kernel.h"
+#include "sorus/ir/graph.h"
+
+namespace sorus {
+
+/// Figures of a bound program, for reports and tests.
+struct ExecutableReport {
+  int nodes = 0;
+  int steps = 0;        ///< kernels that run
+  int views = 0;        ///< results that are free
+  int conversions = 0;  ///< operands copied into another layout
+  int in_place = 0;     ///< results written over a dead operand
+  int donations = 0;    ///< results that may take the storage of a dead input
+  int64_t planned_bytes = 0;
+  int64_t naive_bytes = 0;
+  int64_t lower_bound_bytes = 0;
+};
+
+/// A graph with resolved kernels and planned buffers. It is bound once for each set of input strides, in a
+/// bounded cache. Running it is thread-safe; it gives the bits of running the graph's calls one by one.
+class SORUS_API Executable {
+ public:
+  /// Takes a verified graph whose shapes are concrete.
+  explicit Executable(Graph graph);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// Runs on `inputs`, one for each graph input; they must have their bytes. Results come in the order of the
+  /// graph's outputs. A result may take the storage of an input that is marked `donated`: the caller promises
+  /// that nobody reads that value any more. `slots` are the run-time attributes that nodes refer to. Throws
+  /// what a kernel throws; no input has been written then.
+  void run(std::span<const Ref<Value>> inputs, std::span<const char> donated, std::span<const AttrsBox> slots,
+           std::span<Ref<Value>> outputs);
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  /// The report for row-major inputs.
+  [[nodiscard]] ExecutableReport report();
+
+  struct Binding;  ///< private to the compiler: compiler/binding.h
+
+ private:
+  std::shared_ptr<const Binding> binding_for(std::span<const Strides> strides);
+  Graph graph_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Binding>> bindings_;
+};
+
+}  // namespace sorus

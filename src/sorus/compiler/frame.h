@@ -1,0 +1,106 @@
+#pragma once
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "sorus/compiler/recording.h"
+#include "sorus/core/parameter.h"
+#include "sorus/dispatch/apply.h"
+
+namespace sorus {
+
+/// One boundary call under way on a thread: it records the host program's op calls, or follows a recording of
+/// them and owes their results until a value is read or the boundary ends. The host program runs at every
+/// call, so its side effects happen once and in order and nothing about its state needs to be guarded.
+class Frame final : public Recorder, public PendingSource, public HandleLog {
+ public:
+  /// The frame of this thread. Only one boundary is open at a time: inner ones are part of the outermost.
+  static Frame& current();
+
+  void begin(Plan& plan);
+  /// Ends the boundary. With `thrown`, an exception of the host is passing: what it computed so far is
+  /// computed, and no branch is made of it. May throw what the last segment throws, unless `thrown`.
+  void end(bool thrown);
+
+  bool follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) override;
+  void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) override;
+  void materialize(Value& v) override;
+  void abandon(Value& v) noexcept override;
+  void read(const TensorHandle& handle) override;
+  void written(TensorHandle& handle, const Tensor& before) override;
+  void gone(const TensorHandle& handle) noexcept override;
+  /// The host program reads a value of this boundary call: an event that ends the segment that made it.
+  void observe(const Value& v);
+
+ private:
+  enum class Mode { kOff, kRecord, kFollow };
+  enum class Match { kNo, kYes, kWithOtherAttributes };
+
+  /// Numbers the values from outside in order of first use, by identity.
+  class Outside {
+   public:
+    void clear();
+    /// The number of the value; `fresh` tells whether it is new.
+    int32_t number(const Value& v, bool* fresh);
+    void forget_last(const Value& v);
+
+   private:
+    struct Entry {
+      uint64_t id = 0;
+      int32_t number = 0;
+      uint32_t round = 0;
+    };
+    void grow();
+    std::vector<Entry> table_ = std::vector<Entry>(64);
+    int32_t count_ = 0;
+    uint32_t round_ = 1;
+  };
+
+  using Places = SmallVector<int32_t, 8>;
+  void find_places(OperandSpan in, Places* places, uint32_t* fresh);
+  void undo_places(OperandSpan in, uint32_t fresh);
+  static Match match(const Segment& segment, size_t at, const OpDef& op, OperandSpan in, AttrsRef attrs,
+                     const Places& places, uint32_t fresh);
+  Match match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, const Places& places, uint32_t fresh);
+  void take_attributes(RecordedCall& call, AttrsRef attrs);
+  void diverge();
+  void fork();
+  void go(Segment* segment);
+  Segment* add_segment();
+  void end_segment();
+  bool finish_followed();
+  void next_segment();
+  void run_compiled();
+  void run_prefix();
+  void deliver(Value& pending, const Ref<Value>& result);
+  void poison(const std::exception_ptr& error);
+  void undo_writes() noexcept;
+  void forget_writes() noexcept;
+  [[nodiscard]] bool nobody_else_holds(const Ref<Value>& input) const;
+  void check_thread(std::string_view what) const;
+  [[nodiscard]] std::vector<char> live() const;
+  [[nodiscard]] std::shared_ptr<SegmentProgram> program_for(std::vector<char> live);
+
+  Mode mode_ = Mode::kOff;
+  Plan* plan_ = nullptr;
+  Segment* segment_ = nullptr;
+  Segment* previous_ = nullptr;
+  uint64_t epoch_ = 0;
+  size_t at_ = 0;     ///< calls of the segment so far
+  int32_t base_ = 0;  ///< results before the segment
+  bool missed_ = false;
+  std::thread::id thread_;
+  Outside outside_;
+  std::vector<Value*> pending_;     ///< by result of the segment, null once nobody wants it
+  std::vector<Ref<Value>> inputs_;  ///< of the segment, in order of first use
+  struct Write {
+    TensorHandle* handle;
+    Tensor before;
+  };
+  std::vector<Write> writes_;            ///< first write of each handle in the segment, undone if it fails
+  std::vector<AttrsBox> call_attrs_;     ///< by call of the segment, where they are run-time slots
+  std::map<int32_t, int32_t> input_of_;  ///< while recording: place -> input number of the segment
+};
+
+}  // namespace sorus

@@ -1,0 +1,77 @@
+#include "sorus/compiler/pass_manager.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "sorus/base/flags.h"
+
+namespace sorus {
+namespace {
+
+constexpr std::array kPasses = {
+    Pass{"canonicalize", Exactness::kExact, canonicalize},
+    Pass{"cse", Exactness::kExact, eliminate_common},
+    Pass{"constant_fold", Exactness::kExact, fold_constants},
+    Pass{"dce", Exactness::kExact, eliminate_dead},
+};
+
+bool listed(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    SORUS_CHECK(std::any_of(kPasses.begin(), kPasses.end(), [&](const Pass& p) { return p.name == name; }),
+                ValueError, "passes: name is unknown: got '{}', need canonicalize, cse, constant_fold or dce",
+                name);
+}
+
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t end = std::min(text.find(',', at), text.size());
+    if (end > at) names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+void run_passes(Graph& graph, const PassOptions& options) {
+  static const std::vector<std::string> skipped = split_names(env_string("SORUS_SKIP_PASSES"));
+  check_names(options.skip);
+  check_names(options.only);
+  check_names(skipped);
+  for (const Pass& pass : kPasses) {
+    if (pass.exactness == Exactness::kRelaxed && !options.relaxed) continue;
+    if (listed(options.skip, pass.name) || listed(skipped, pass.name)) continue;
+    if (!options.only.empty() && !listed(options.only, pass.name)) continue;
+    auto start = std::chrono::steady_clock::now();
+    pass.run(graph);
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    try {
+      graph.verify();
+    } catch (const InternalError& e) {
+      raise<InternalError>("after pass {}: {}", pass.name, e.what());
+    }
+    if (options.after) options.after(pass.name, graph, seconds);
+  }
+}
+
+void replace_uses(Graph& graph, std::span<const ValueId> to) {
+  auto last = [&](ValueId v) {
+    while (to[static_cast<size_t>(v)] != v) v = to[static_cast<size_t>(v)];
+    return v;
+  };
+  for (Node& n : graph.nodes)
+    for (ValueId& v : n.in)
+      if (v != kNoValue) v = last(v);
+  for (ValueId& v : graph.outputs) v = last(v);
+}
+
+}  // namespace sorus

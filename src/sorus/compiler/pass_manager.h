@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sorus/ir/graph.h"
+
+namespace sorus {
+
+/// Whether a pass keeps every bit. Relaxed passes run only when relaxed numerics are asked for.
+enum class Exactness { kExact, kRelaxed };
+
+/// A rewrite of a graph into one that computes the same.
+struct Pass {
+  std::string_view name;
+  Exactness exactness = Exactness::kExact;
+  void (*run)(Graph&) = nullptr;
+};
+
+/// The passes of the library in the order in which they run.
+[[nodiscard]] SORUS_API std::span<const Pass> all_passes();
+
+struct PassOptions {
+  bool relaxed = false;
+  std::vector<std::string>
+      skip;  ///< names of passes to leave out; SORUS_SKIP_PASSES, comma separated, adds to it
+  std::vector<std::string> only;  ///< when not empty, the only passes to run
+  std::function<void(std::string_view pass, const Graph&, double seconds)> after;  ///< called after each pass
+};
+
+/// Runs the passes, each verified afterwards. Throws InternalError naming the pass that broke a graph,
+/// ValueError for a pass name that does not exist.
+SORUS_API void run_passes(Graph& graph, const PassOptions& options = {});
+
+// The passes, one file each in compiler/passes/.
+void canonicalize(
+    Graph& graph);  ///< removes ops that change nothing: same-shape reshapes, pairs of transposes
+void eliminate_common(Graph& graph);  ///< computes equal calls once
+void fold_constants(Graph& graph);    ///< computes what depends on constants alone, by the eager kernels
+void eliminate_dead(Graph& graph);    ///< drops what no output needs
+
+/// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.
+void replace_uses(Graph& graph, std::span<const ValueId> to);
+
+}  // namespace sorus
