@@ -120,7 +120,14 @@ void run_floating(const KernelCall& call) {
 }
 
 KernelRegistrar reference(std::string_view op, void (*run)(const KernelCall&)) {
-  return {op, Kernel{.name = "reference", .in_layout = Layout::kAny, .out_layout = Layout::kAny, .run = run},
+  constexpr uint32_t kAnyOperand =
+      7;  // element i is read before it is written, so any operand may be overwritten
+  return {op,
+          Kernel{.name = "reference",
+                 .in_layout = Layout::kAny,
+                 .out_layout = Layout::kAny,
+                 .run = run,
+                 .in_place = kAnyOperand},
           kReferenceRank};
 }
 
