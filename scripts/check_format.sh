@@ -8,6 +8,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
 status=0
 list() { git ls-files -z --cached --others --exclude-standard -- "$@" | xargs -0 -r ls -d 2>/dev/null | sort -u; }
 
+# Fragments (*.inc) are left out: the formatter cannot lay out what is no whole declaration.
 mapfile -t cpp_files < <(list '*.h' '*.cpp')
 if ((${#cpp_files[@]})); then
   if ! command -v clang-format-14 >/dev/null; then

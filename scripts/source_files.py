@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-CPP_SUFFIXES = (".h", ".cpp")
+CPP_SUFFIXES = (".h", ".cpp", ".inc")
 
 
 def checkout_files(root: Path) -> list[Path]:
