@@ -18,10 +18,10 @@
 //   element; every index must be inside the table
 //
 // Rules of a function over lanes: fixed order of operations; no branch on data but select. The one exception
-// is `if (any(mask))` around work whose results are merged by select with the same mask: it saves time and
-// cannot change a bit. Conversions between V and Int are made of these words (functions/basic.inc). NaN: an
-// operation with one NaN operand gives that NaN, quiet; which of two NaNs comes out is not defined, so a
-// function of several arguments selects it.
+// is `if (any(mask))` or `while (any(mask))` around work whose results are merged by select with the same
+// mask: it saves time and cannot change a bit. Conversions between V and Int are made of these words
+// (functions/basic.inc). NaN: an operation with one NaN operand gives that NaN, quiet; which of two NaNs
+// comes out is not defined, so a function of several arguments selects it.
 
 #include <concepts>
 #include <cstdint>
