@@ -66,7 +66,9 @@ struct Tanh {
 struct Sigmoid {
   template <class V>
   V operator()(V x) const {
-    return V::of(1) / (V::of(1) + V{std::exp(-x.v)});
+    // The exponential of -|x| never overflows.
+    V e{std::exp(x.v < 0 ? x.v : -x.v)};
+    return select(x < V::of(0), e, V::of(1)) / (V::of(1) + e);
   }
 };
 struct Equal {
