@@ -1,0 +1,122 @@
+#include "sorus/kernels/reference/blocks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sorus/base/thread_pool.h"
+
+namespace sorus::blocks {
+namespace {
+
+/// Elements moved by one piece of a parallel loop.
+constexpr int64_t kGrain = 32 * 1024;
+
+/// True when a block is one run of memory.
+bool is_run(const std::vector<int64_t>& within) {
+  // Offsets are those of a row-major walk: the run is complete when the last one is in its place and none
+  // went elsewhere.
+  for (size_t i = 0; i < within.size(); ++i)
+    if (within[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+template <class T>
+void copy_typed(const T* x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within, T* to) {
+  auto size = static_cast<int64_t>(within.size());
+  bool run = is_run(within);
+  parallel_ranges(static_cast<int64_t>(bases.size()), std::max<int64_t>(kGrain / size, 1),
+                  [&](int64_t begin, int64_t end) {
+                    if (size == 1) {
+                      for (int64_t n = begin; n < end; ++n) to[n] = x[bases[static_cast<size_t>(n)]];
+                      return;
+                    }
+                    for (int64_t n = begin; n < end; ++n) {
+                      const T* from = x + bases[static_cast<size_t>(n)];
+                      T* at = to + n * size;
+                      if (run)
+                        std::memcpy(at, from, static_cast<size_t>(size) * sizeof(T));
+                      else
+                        for (int64_t i = 0; i < size; ++i) at[i] = from[within[static_cast<size_t>(i)]];
+                    }
+                  });
+}
+
+}  // namespace
+
+std::vector<int64_t> axis_offsets(const Array& x, int first, int last) {
+  std::vector<int64_t> offsets{0};
+  for (int axis = first; axis < last; ++axis) {
+    std::vector<int64_t> wider;
+    wider.reserve(offsets.size() * static_cast<size_t>(x.size(axis)));
+    for (int64_t offset : offsets)
+      for (int64_t i = 0; i < x.size(axis); ++i) wider.push_back(offset + i * x.strides[axis]);
+    offsets = std::move(wider);
+  }
+  return offsets;
+}
+
+std::vector<int64_t> read_indices(const Array& indices) {
+  std::vector<int64_t> out;
+  if (indices.numel() == 0) return out;
+  out.resize(static_cast<size_t>(indices.numel()));
+  bool dense = is_contiguous(*indices.shape, indices.strides);
+  std::vector<int64_t> offsets = dense ? std::vector<int64_t>{} : axis_offsets(indices, 0, indices.rank());
+  for (size_t i = 0; i < out.size(); ++i) {
+    int64_t at = dense ? static_cast<int64_t>(i) : offsets[i];
+    out[i] = indices.dtype == DType::kInt32 ? indices.as<int32_t>()[at] : indices.as<int64_t>()[at];
+  }
+  return out;
+}
+
+std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, const Array& indices) {
+  std::vector<int64_t> list = read_indices(indices);
+  for (int64_t& index : list) index = checked_index(op, axis, index, x.size(axis)) * x.strides[axis];
+  if (axis == 0) return list;
+  std::vector<int64_t> bases;
+  for (int64_t outer : axis_offsets(x, 0, axis))
+    for (int64_t offset : list) bases.push_back(outer + offset);
+  return bases;
+}
+
+std::vector<int64_t> element_bases(std::string_view op, const Array& x, int axis, const Array& indices) {
+  std::vector<int64_t> list = read_indices(indices);
+  // Positions on the other axes, which the shape of the indices spans, in x's strides.
+  Array grid{nullptr, x.dtype, indices.shape, x.strides};
+  grid.strides[axis] = 0;
+  std::vector<int64_t> bases = axis_offsets(grid, 0, grid.rank());
+  for (size_t i = 0; i < list.size(); ++i)
+    bases[i] += checked_index(op, axis, list[i], x.size(axis)) * x.strides[axis];
+  return bases;
+}
+
+std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& indices, int* inner) {
+  int width = static_cast<int>(indices.size(indices.rank() - 1));
+  *inner = width;
+  int64_t count = 1;
+  for (int i = 0; i + 1 < indices.rank(); ++i) count *= indices.size(i);
+  std::vector<int64_t> list = read_indices(indices);
+  std::vector<int64_t> bases(static_cast<size_t>(count));
+  for (size_t n = 0; n < bases.size(); ++n)
+    for (int axis = 0; axis < width; ++axis)
+      bases[n] += checked_index(op, axis, list[n * static_cast<size_t>(width) + static_cast<size_t>(axis)],
+                                x.size(axis)) *
+                  x.strides[axis];
+  return bases;
+}
+
+void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
+                 const Array& to) {
+  if (bases.empty() || within.empty()) return;
+  switch (dtype_size(to.dtype)) {
+    case 1:
+      return copy_typed(x.as<uint8_t>(), bases, within, to.as<uint8_t>());
+    case 2:
+      return copy_typed(x.as<uint16_t>(), bases, within, to.as<uint16_t>());
+    case 4:
+      return copy_typed(x.as<uint32_t>(), bases, within, to.as<uint32_t>());
+    default:
+      return copy_typed(x.as<uint64_t>(), bases, within, to.as<uint64_t>());
+  }
+}
+
+}  // namespace sorus::blocks

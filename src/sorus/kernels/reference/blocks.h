@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sorus/dispatch/kernel.h"
+
+/// What the kernels of gathers and scatters share: index tensors become a list of the places in memory where
+/// equally shaped blocks begin.
+namespace sorus::blocks {
+
+/// One index with its checks. Throws IndexError naming op, axis, index and extent.
+[[nodiscard]] inline int64_t checked_index(std::string_view op, int axis, int64_t index, int64_t extent) {
+  SORUS_CHECK(index >= -extent && index < extent, IndexError,
+              "{}: index out of range on axis {}: got {}, need {} <= index < {}", op, axis, index, -extent,
+              extent);
+  return index < 0 ? index + extent : index;
+}
+
+/// The elements of an int32 or int64 array, row-major.
+[[nodiscard]] std::vector<int64_t> read_indices(const Array& indices);
+
+/// The offsets in elements of every index of the axes [first, last) of an array, row-major.
+[[nodiscard]] std::vector<int64_t> axis_offsets(const Array& x, int first, int last);
+
+/// Where the blocks of gather and gather_backward begin in `x` (the operand, or the sum): for every index of
+/// the axes before `axis`, one for each of `indices`.
+[[nodiscard]] std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis,
+                                                const Array& indices);
+/// The same for the elements of gather_elements and scatter_elements.
+[[nodiscard]] std::vector<int64_t> element_bases(std::string_view op, const Array& x, int axis,
+                                                 const Array& indices);
+/// The same for the blocks of gather_nd and tensor_scatter; `inner` receives the first axis of a block.
+[[nodiscard]] std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& indices,
+                                            int* inner);
+
+/// to[n, :] = the block of x that begins at bases[n]; `within` are the offsets in a block.
+void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
+                 const Array& to);
+
+}  // namespace sorus::blocks

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "sorus/dispatch/kernel.h"
+#include "sorus/ops/index/attributes.h"
+
+/// nonzero, unique_sorted and searchsorted. Operands are contiguous.
+namespace sorus {
+namespace {
+
+template <class T>
+bool is_nonzero(T item) {
+  return static_cast<ComputeType<T>>(item) != ComputeType<T>(0);
+}
+
+/// Ascending, NaN last.
+template <class T>
+bool before(T a, T b) {
+  auto x = static_cast<ComputeType<T>>(a);
+  auto y = static_cast<ComputeType<T>>(b);
+  if constexpr (std::is_floating_point_v<ComputeType<T>>)
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return x < y;
+}
+
+void run_nonzero_count(const KernelCall& call) {
+  const Array& x = call.in[0];
+  int64_t count = 0;
+  visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* from = x.as<T>();
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) count += is_nonzero(from[i]) ? 1 : 0;
+  });
+  *call.out[0].as<int64_t>() = count;
+}
+
+void run_nonzero(const KernelCall& call) {
+  const Array& x = call.in[0];
+  int64_t count = call.attrs<NonzeroAttrs>().count;
+  int64_t* to = call.out[0].as<int64_t>();
+  int rank = x.rank();
+  int64_t found = 0;
+  visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* from = x.as<T>();
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+      if (!is_nonzero(from[i])) continue;
+      if (found < count) {
+        int64_t rest = i;
+        for (int axis = rank; axis-- > 0; rest /= x.size(axis)) to[found * rank + axis] = rest % x.size(axis);
+      }
+      ++found;
+    }
+  });
+  SORUS_CHECK(found == count, ValueError, "nonzero: count does not fit: got {}, need {}", count, found);
+}
+
+void run_unique(const KernelCall& call) {
+  const Array& x = call.in[0];
+  int64_t n = x.numel();
+  int64_t* inverse = call.out[1].as<int64_t>();
+  int64_t* counts = call.out[2].as<int64_t>();
+  int64_t distinct = 0;
+  visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* from = x.as<T>();
+    T* values = call.out[0].as<T>();
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return before(from[a], from[b]); });
+    std::fill_n(counts, n, 0);
+    std::fill_n(values, n, T{});
+    for (int64_t at : order) {
+      if (distinct == 0 || before(values[distinct - 1], from[at])) values[distinct++] = from[at];
+      inverse[at] = distinct - 1;
+      ++counts[distinct - 1];
+    }
+  });
+  *call.out[3].as<int64_t>() = distinct;
+}
+
+void run_searchsorted(const KernelCall& call) {
+  const Array& sorted = call.in[0];
+  const Array& values = call.in[1];
+  bool right = call.attrs<SearchSortedAttrs>().right;
+  int64_t* to = call.out[0].as<int64_t>();
+  int64_t length = sorted.size(sorted.rank() - 1);
+  int64_t row = sorted.rank() > 1 ? values.size(values.rank() - 1) : std::max<int64_t>(values.numel(), 1);
+  visit_dtype(values.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* from = values.as<T>();
+    for (int64_t i = 0, n = values.numel(); i < n; ++i) {
+      const T* begin = sorted.as<T>() + i / row * length;
+      const T* place = right ? std::upper_bound(begin, begin + length, from[i], before<T>)
+                             : std::lower_bound(begin, begin + length, from[i], before<T>);
+      to[i] = place - begin;
+    }
+  });
+}
+
+const KernelRegistrar registered_count{
+    "nonzero_count", Kernel{.name = "nonzero_count_reference", .run = run_nonzero_count}, kReferenceRank};
+const KernelRegistrar registered_nonzero{"nonzero", Kernel{.name = "nonzero_reference", .run = run_nonzero},
+                                         kReferenceRank};
+const KernelRegistrar registered_unique{"unique_sorted", Kernel{.name = "unique_reference", .run = run_unique},
+                                        kReferenceRank};
+const KernelRegistrar registered_search{
+    "searchsorted", Kernel{.name = "searchsorted_reference", .run = run_searchsorted}, kReferenceRank};
+
+}  // namespace
+}  // namespace sorus
