@@ -144,7 +144,7 @@ BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, const 
   for (size_t k = 0; i == 0 && k < node.in.size() && k < 32 && bound.buffer < 0; ++k) {
     if (!(kernel.in_place >> k & 1U) || operands[k].buffer < 0) continue;
     const Array& a = operands[k].array;
-    Buffer& b = binding_->buffers[static_cast<size_t>(operands[k].buffer)];
+    const Buffer b = binding_->buffers[static_cast<size_t>(operands[k].buffer)];
     bool fits = a.dtype == result.dtype && *a.shape == *result.shape &&
                 same_strides(*a.shape, a.strides, result.strides) && operands[k].offset == 0;
     bool dead = dead_after(operands[k].buffer, index) && !shared_operand(operands, k);
