@@ -1,0 +1,38 @@
+#include "sorus/core/generator.h"
+
+namespace sorus {
+
+Tensor Generator::key(int64_t count) {
+  SORUS_CHECK(count >= 0, ValueError, "random: number of values is negative: got {}, need 0 or more", count);
+  uint64_t pair[2];
+  {
+    std::lock_guard lock(mutex_);
+    pair[0] = seed_;
+    pair[1] = offset_;
+    // A block of the counter gives at least two numbers of any dtype.
+    offset_ += static_cast<uint64_t>(count) / 2 + 1;
+  }
+  return Tensor(std::span<const uint64_t>(pair), Shape{2});
+}
+
+void Generator::set_seed(uint64_t seed) { set_state({seed, 0}); }
+
+Generator::State Generator::state() const {
+  std::lock_guard lock(mutex_);
+  return {seed_, offset_};
+}
+
+void Generator::set_state(State state) {
+  std::lock_guard lock(mutex_);
+  seed_ = state.seed;
+  offset_ = state.offset;
+}
+
+Generator& default_generator() {
+  static auto& generator = *new Generator(0);
+  return generator;
+}
+
+void set_seed(uint64_t seed) { default_generator().set_seed(seed); }
+
+}  // namespace sorus

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "sorus/core/tensor.h"
+
+namespace sorus {
+
+/// A stream of random numbers: a seed and how many blocks of the counter have been given out. Ops that draw
+/// numbers are pure functions of a key, and this is where keys come from, so that results depend on the order
+/// of calls alone and never on threads or modes. Thread-safe: a range is reserved at once.
+class SORUS_API Generator {
+ public:
+  explicit Generator(uint64_t seed = 0) : seed_(seed) {}
+
+  /// A key for `count` numbers: a uint64 tensor of shape (2,), {seed, first block of the counter}.
+  [[nodiscard]] Tensor key(int64_t count);
+  /// Starts the stream again from a seed.
+  void set_seed(uint64_t seed);
+
+  struct State {
+    uint64_t seed = 0;
+    uint64_t offset = 0;
+  };
+  [[nodiscard]] State state() const;
+  void set_state(State state);
+
+ private:
+  mutable std::mutex mutex_;
+  uint64_t seed_;
+  uint64_t offset_ = 0;
+};
+
+/// The generator that functions use when none is given.
+[[nodiscard]] SORUS_API Generator& default_generator();
+/// Seeds the default generator.
+SORUS_API void set_seed(uint64_t seed);
+
+}  // namespace sorus

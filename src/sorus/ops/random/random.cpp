@@ -1,0 +1,85 @@
+#include "sorus/ops/random/random.h"
+
+#include "sorus/dispatch/apply.h"
+#include "sorus/ops/random/attributes.h"
+
+namespace sorus {
+namespace {
+
+void check_key(std::string_view op, const TensorType& key) {
+  SORUS_CHECK(key.dtype == DType::kUInt64 && key.shape == Shape{2}, TypeError,
+              "{}: key is not one of a generator: got {}, need uint64(2,)", op, key);
+}
+
+TypeList infer_random(const InferContext& c) {
+  const auto& a = c.attrs<RandomAttrs>();
+  check_key(c.name(), c.in(0));
+  SORUS_CHECK(is_floating(a.dtype), DTypeError,
+              "{}: dtype is not floating: got {}, need float16, bfloat16, float32 or float64", c.name(),
+              a.dtype);
+  return {{a.dtype, {}, Shape(a.shape)}};
+}
+
+TypeList infer_dropout(const InferContext& c) {
+  double p = c.attrs<DropoutAttrs>().p;
+  check_key(c.name(), c.in(1));
+  SORUS_CHECK(p >= 0 && p < 1, ValueError, "dropout: probability is out of range: got {}, need 0 <= p < 1",
+              p);
+  SORUS_CHECK(is_floating(c.dtype(0)), DTypeError,
+              "dropout: dtype is not floating: got {}, need a floating dtype", c.dtype(0));
+  return {c.in(0)};
+}
+
+/// The mask is a function of the key, so the gradient goes through the same op.
+void dropout_vjp(VjpContext& c) { c.set(0, dropout(c.grad(), c.attrs<DropoutAttrs>().p, c.in(1))); }
+
+const OpDef uniform_op{
+    .name = "random_uniform",
+    .doc = "Numbers uniform on [0, 1) from a key. Source: Philox4x32-10, Salmon et al. 2011.",
+    .inputs = {{"key"}},
+    .attrs = attrs_def<RandomAttrs>(),
+    .infer = infer_random,
+    .traits = {.differentiable = false}};
+const OpDef normal_op{
+    .name = "random_normal",
+    .doc =
+        "Numbers of the standard normal distribution from a key. Source of the inverse distribution "
+        "function: Wichura, algorithm AS 241, 1988.",
+    .inputs = {{"key"}},
+    .attrs = attrs_def<RandomAttrs>(),
+    .infer = infer_random,
+    .traits = {.differentiable = false}};
+const OpDef dropout_op{
+    .name = "dropout",
+    .doc =
+        "Elements set to 0 with probability p, the others divided by 1 - p. Source: Srivastava et al. 2014.",
+    .inputs = {{"x"}, {"key"}},
+    .attrs = attrs_def<DropoutAttrs>(),
+    .infer = infer_dropout,
+    .vjp = dropout_vjp,
+    .saves_in = saves({1})};
+const OpRegistrar registered[] = {OpRegistrar(uniform_op), OpRegistrar(normal_op), OpRegistrar(dropout_op)};
+
+}  // namespace
+
+Tensor random_uniform(const Tensor& key, const Shape& shape, DType dtype) {
+  return apply(uniform_op, {&key}, RandomAttrs{shape.sizes(), dtype});
+}
+Tensor random_normal(const Tensor& key, const Shape& shape, DType dtype) {
+  return apply(normal_op, {&key}, RandomAttrs{shape.sizes(), dtype});
+}
+Tensor dropout(const Tensor& x, double p, const Tensor& key) {
+  return apply(dropout_op, {&x, &key}, DropoutAttrs{p});
+}
+
+Tensor rand(const Shape& shape, DType dtype, Generator& generator) {
+  return random_uniform(generator.key(shape.numel()), shape, dtype);
+}
+Tensor randn(const Shape& shape, DType dtype, Generator& generator) {
+  return random_normal(generator.key(shape.numel()), shape, dtype);
+}
+Tensor dropout(const Tensor& x, double p, Generator& generator) {
+  return dropout(x, p, generator.key(x.numel()));
+}
+
+}  // namespace sorus
