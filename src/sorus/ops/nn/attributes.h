@@ -59,4 +59,14 @@ struct CrossEntropyAttrs {
   }
 };
 
+struct NormAttrs {
+  int64_t begin_axis = 0;  ///< layer_norm, rms_norm: the first normalized axis
+  int64_t groups = 1;      ///< group_norm: the channels fall into this many
+  double epsilon = 1e-5;   ///< added to the variance (the mean square)
+  static constexpr auto fields() {
+    return std::tuple{field("begin_axis", &NormAttrs::begin_axis), field("groups", &NormAttrs::groups),
+                      field("epsilon", &NormAttrs::epsilon)};
+  }
+};
+
 }  // namespace sorus
