@@ -78,7 +78,7 @@ void Binder::bind_node(const Node& node) {
       choose_kernel(question, node.out.empty() ? Device{} : graph_.type(node.out[0]).device);
   std::vector<BoundArray> arrays;
   for (size_t i = 0; i < in.size(); ++i) arrays.push_back(bind_operand(node, i, kernel, in[i]));
-  for (size_t i = 0; i < out.size(); ++i) out[i].strides = output_strides(kernel, in, *out[i].shape);
+  for (size_t i = 0; i < out.size(); ++i) out[i].strides = output_strides(kernel, in, *out[i].shape, i);
   for (const BoundArray& a : arrays)
     if (a.buffer >= 0) touch(a.buffer);
   for (size_t i = 0; i < out.size(); ++i)
@@ -123,7 +123,7 @@ BoundArray Binder::bind_operand(const Node& node, size_t i, const Kernel& kernel
   const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
   BoundArray bound{v.buffer, v.offset, array};
   Strides wanted;
-  if (!needs_conversion(kernel, array, &wanted)) return bound;
+  if (!needs_conversion(kernel, array, i, &wanted)) return bound;
   BoundArray copy = bound;
   copy.array.strides = wanted;
   copy.offset = 0;

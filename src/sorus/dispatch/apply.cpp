@@ -34,9 +34,10 @@ Tensor try_view(const OpDef& op, OperandSpan in, AttrsRef attrs, const TensorTyp
 
 /// Operands brought into the layout that the kernel wants; `keep` owns the copies during the call.
 void convert_operands(const Kernel& kernel, ArrayList& arrays, SmallVector<Ref<Storage>, 2>& keep) {
-  for (Array& a : arrays) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    Array& a = arrays[i];
     Strides wanted;
-    if (!needs_conversion(kernel, a, &wanted)) continue;
+    if (!needs_conversion(kernel, a, i, &wanted)) continue;
     size_t size = dtype_size(a.dtype);
     keep.push_back(Storage::allocate(static_cast<size_t>(a.numel()) * size));
     copy_strided(a.data, a.strides, keep.back()->data(), wanted, *a.shape, size);
@@ -95,7 +96,7 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
   size_t first = out.size();
   for (size_t i = 0; i < types.size(); ++i) {
     Ref<Value> v = Value::make(types[i]);
-    v->strides = output_strides(kernel, arrays, types[i].shape);
+    v->strides = output_strides(kernel, arrays, types[i].shape, i);
     v->storage = Storage::allocate(static_cast<size_t>(types[i].shape.numel()) * dtype_size(types[i].dtype));
     results[i].data = v->storage->data();
     results[i].strides = v->strides;

@@ -61,6 +61,9 @@ struct Kernel {
   /// Output 0 may be written over input i bit-safely when both have the same type and strides (mask of
   /// inputs).
   uint32_t in_place = 0;
+  /// Operands and results (bits) that are row-major whatever the layouts above say: weights of a convolution.
+  uint32_t row_major_in = 0;
+  uint32_t row_major_out = 0;
 };
 
 /// Registers a kernel while the library loads. Providers are tried by rank: higher first, the reference (rank
@@ -80,10 +83,11 @@ inline constexpr int kLibraryRank = 20;
 /// While set on this thread, only reference kernels are chosen: for tests.
 [[nodiscard]] SORUS_API bool& reference_kernels_only();
 
-/// Strides of output 0.. of a call under the kernel's layout rule.
+/// Strides of result `index` of a call under the kernel's layout rule.
 [[nodiscard]] SORUS_API Strides output_strides(const Kernel& kernel, std::span<const Array> in,
-                                               const Shape& shape);
-/// True when an operand must be copied before the kernel can take it, and the strides of the copy.
-[[nodiscard]] SORUS_API bool needs_conversion(const Kernel& kernel, const Array& operand, Strides* wanted);
+                                               const Shape& shape, size_t index);
+/// True when operand `index` must be copied before the kernel can take it, and the strides of the copy.
+[[nodiscard]] SORUS_API bool needs_conversion(const Kernel& kernel, const Array& operand, size_t index,
+                                              Strides* wanted);
 
 }  // namespace sorus

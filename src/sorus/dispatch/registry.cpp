@@ -106,8 +106,9 @@ const Kernel& choose_kernel(const KernelCall& call, Device device) {
       device_text(device), types, refusals);
 }
 
-Strides output_strides(const Kernel& kernel, std::span<const Array> in, const Shape& shape) {
-  switch (kernel.out_layout) {
+Strides output_strides(const Kernel& kernel, std::span<const Array> in, const Shape& shape, size_t index) {
+  bool row_major = (kernel.row_major_out >> index & 1U) != 0;
+  switch (row_major ? Layout::kContiguous : kernel.out_layout) {
     case Layout::kContiguous:
       return Strides::contiguous(shape);
     case Layout::kChannelsLast:
@@ -123,10 +124,13 @@ Strides output_strides(const Kernel& kernel, std::span<const Array> in, const Sh
   return Strides::contiguous(shape);
 }
 
-bool needs_conversion(const Kernel& kernel, const Array& operand, Strides* wanted) {
-  if (kernel.in_layout == Layout::kAny || !operand.present()) return false;
-  *wanted = kernel.in_layout == Layout::kContiguous ? Strides::contiguous(*operand.shape)
-                                                    : Strides::channels_last(*operand.shape);
+bool needs_conversion(const Kernel& kernel, const Array& operand, size_t index, Strides* wanted) {
+  if (!operand.present()) return false;
+  bool row_major = (kernel.row_major_in >> index & 1U) != 0;
+  Layout layout = row_major ? Layout::kContiguous : kernel.in_layout;
+  if (layout == Layout::kAny) return false;
+  *wanted = layout == Layout::kContiguous ? Strides::contiguous(*operand.shape)
+                                          : Strides::channels_last(*operand.shape);
   return !same_strides(*operand.shape, operand.strides, *wanted);
 }
 

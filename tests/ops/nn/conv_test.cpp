@@ -2,6 +2,7 @@
 
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
+#include "sorus/dispatch/kernel.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/nn/check.h"
 
@@ -135,6 +136,33 @@ TEST(Conv, BitsDependNeitherOnThreadsNorOnStrides) {
   std::vector<float> two = conv(moved, w).to_vector<float>();
   set_num_threads(threads);
   EXPECT_EQ(one, two);
+}
+
+/// The three passes for float32 or bfloat16 operands.
+template <class T>
+std::vector<Tensor> all_passes(const Case& c) {
+  Tensor x = random_tensor<T>(c.x, 1), w = random_tensor<T>(c.w, 2), b = random_tensor<T>({c.w[0]}, 3);
+  Tensor y = conv(x, w, b, c.options);
+  Tensor g = random_tensor<T>(y.shape(), 4);
+  Ints in, kernel;
+  for (int i = 2; i < x.rank(); ++i) {
+    in.push_back(x.size(i));
+    kernel.push_back(w.size(i));
+  }
+  return {y, conv_backward_input(g, w, in, c.options), conv_backward_weight(x, g, kernel, c.options)};
+}
+
+TEST(Conv, FastKernelsAgreeWithTheReference) {
+  for (const Case& c : cases()) {
+    std::vector<Tensor> fast = all_passes<float>(c), half = all_passes<BFloat16>(c);
+    reference_kernels_only() = true;
+    std::vector<Tensor> slow = all_passes<float>(c), slow_half = all_passes<BFloat16>(c);
+    reference_kernels_only() = false;
+    for (size_t i = 0; i < fast.size(); ++i) {
+      expect_near(fast[i], doubles(slow[i]), 1e-5);
+      expect_near(half[i], doubles(slow_half[i]), 1.0 / 64);
+    }
+  }
 }
 
 TEST(Conv, SixteenBitFloatsRoundOnce) {

@@ -16,7 +16,8 @@ constexpr double kEpsilon = 1e-3;
 
 /// Normalizes every set of elements with equal key; parameter p(i) scales and shifts element i.
 template <class Key, class Parameter>
-std::vector<double> naive(const Tensor& x, const Tensor& gamma, const Tensor& beta, Key key, Parameter parameter) {
+std::vector<double> naive(const Tensor& x, const Tensor& gamma, const Tensor& beta, Key key,
+                          Parameter parameter) {
   std::vector<double> v = doubles(x), g = doubles(gamma), b = doubles(beta), y(v.size());
   for (size_t i = 0; i < v.size(); ++i) {
     double sum = 0, squares = 0, count = 0;
@@ -33,7 +34,8 @@ std::vector<double> naive(const Tensor& x, const Tensor& gamma, const Tensor& be
 TEST(LayerNorm, EqualsItsDefinition) {
   Tensor x = random_tensor({3, 4, 5}, 1), gamma = random_tensor({4, 5}, 2), beta = random_tensor({4, 5}, 3);
   expect_near(layer_norm(x, {4, 5}, gamma, beta, kEpsilon),
-              naive(x, gamma, beta, [](size_t i) { return i / 20; }, [](size_t i) { return i % 20; }));
+              naive(
+                  x, gamma, beta, [](size_t i) { return i / 20; }, [](size_t i) { return i % 20; }));
   NormResult r = layer_norm_with_statistics(x, 1, gamma, beta, kEpsilon);
   EXPECT_EQ(r.mean.shape(), Shape({3, 1, 1}));
   double sum = 0;
@@ -52,9 +54,11 @@ TEST(GroupNorm, EqualsItsDefinition) {
   Tensor x = random_tensor({2, 6, 3, 2}, 1), gamma = random_tensor({6}, 2), beta = random_tensor({6}, 3);
   auto channel = [](size_t i) { return i / 6 % 6; };
   expect_near(group_norm(x, 3, gamma, beta, kEpsilon),
-              naive(x, gamma, beta, [](size_t i) { return i / 12; }, channel));
+              naive(
+                  x, gamma, beta, [](size_t i) { return i / 12; }, channel));
   expect_near(instance_norm(x, gamma, beta, kEpsilon),
-              naive(x, gamma, beta, [](size_t i) { return i / 6; }, channel));
+              naive(
+                  x, gamma, beta, [](size_t i) { return i / 6; }, channel));
 }
 
 TEST(BatchNorm, EqualsItsDefinition) {
@@ -81,25 +85,21 @@ TEST(RmsNorm, EqualsItsDefinition) {
   expect_near(rms_norm(x, gamma, kEpsilon).y, need);
 }
 
-TEST(Normalize, DividesByTheNorm) {
-  Tensor x({3., 4., 0., 0.}, {2, 2});
-  expect_near(normalize(x), {0.6, 0.8, 0, 0});
-  expect_near(normalize(x, 1), {3. / 7, 4. / 7, 0, 0});
-  expect_near(normalize(x, 3), {3 / std::cbrt(91.), 4 / std::cbrt(91.), 0, 0});
-  expect_near(l2_normalize(Tensor({3., 4.}), {0}), {0.6, 0.8});
-}
-
 TEST(Norm, HasGradientsOfBothOrders) {
   Tensor x = random_tensor({3, 4, 5}, 1), g2 = random_tensor({4, 5}, 2), b2 = random_tensor({4, 5}, 3);
   Tensor g1 = random_tensor({4}, 4), b1 = random_tensor({4}, 5);
-  check_two_gradients([](const TensorList& t) { return layer_norm(t[0], {4, 5}, t[1], t[2], kEpsilon); },
-                      {x, g2, b2});
+  check_two_gradients(
+      [](const TensorList& t) {
+        return layer_norm(t[0], {4, 5}, t[1], t[2], kEpsilon);
+      },
+      {x, g2, b2});
   check_two_gradients([](const TensorList& t) { return layer_norm(t[0], {5}, {}, {}, kEpsilon); }, {x});
   check_two_gradients([](const TensorList& t) { return group_norm(t[0], 2, t[1], t[2], kEpsilon); },
                       {x, g1, b1});
   check_two_gradients([](const TensorList& t) { return batch_norm_train(t[0], t[1], t[2], kEpsilon).y; },
                       {x, g1, b1});
-  check_two_gradients([](const TensorList& t) { return batch_norm_train(t[0], {}, t[1], kEpsilon).y; }, {x, b1});
+  check_two_gradients([](const TensorList& t) { return batch_norm_train(t[0], {}, t[1], kEpsilon).y; },
+                      {x, b1});
   check_two_gradients([](const TensorList& t) { return rms_norm(t[0], t[1], kEpsilon).y; }, {x, g2});
 }
 
@@ -120,8 +120,10 @@ TEST(Norm, NamesWhatDoesNotFit) {
   expect_error<ShapeError>([&] { (void)batch_norm_train(x, random_tensor({3}, 1)); },
                            "batch_norm: 'gamma' does not fit: got shape (3,), need (6,)");
   expect_error<ShapeError>([&] { (void)layer_norm(x, {6}); }, "layer_norm: 'normalized_shape' does not fit");
-  expect_error<ValueError>([&] { (void)layer_norm(x, {3}, {}, {}, -1); }, "layer_norm: 'epsilon' is negative");
-  expect_error<ShapeError>([&] { (void)rms_norm(x, random_tensor({6}, 1)); }, "rms_norm: 'gamma' does not fit");
+  expect_error<ValueError>([&] { (void)layer_norm(x, {3}, {}, {}, -1); },
+                           "layer_norm: 'epsilon' is negative");
+  expect_error<ShapeError>([&] { (void)rms_norm(x, random_tensor({6}, 1)); },
+                           "rms_norm: 'gamma' does not fit");
 }
 
 }  // namespace

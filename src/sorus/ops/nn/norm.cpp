@@ -24,7 +24,8 @@ void need_parameter(const InferContext& c, size_t i, const Shape& shape) {
               c.shape(i), shape);
 }
 
-// ---- layer, group and batch norm differ in their geometry alone --------------------------------------------
+// ---- layer, group and batch norm differ in their geometry alone
+// --------------------------------------------
 
 NormGeometry layer_geometry(const Shape& x, const NormAttrs& a) {
   NormGeometry g;
@@ -105,7 +106,8 @@ TypeList infer_norm(const InferContext& c) {
   return {c.in(0), statistics, statistics};
 }
 
-/// Operands x, gradient, mean, variance, gamma or none; results dx, then dgamma and dbeta when gamma is there.
+/// Operands x, gradient, mean, variance, gamma or none; results dx, then dgamma and dbeta when gamma is
+/// there.
 template <NormShapes (*kShapes)(const InferContext&)>
 TypeList infer_norm_backward(const InferContext& c) {
   NormShapes s = kShapes(c);
@@ -162,7 +164,8 @@ constexpr std::string_view kBackwardDoc =
     "Gradient of a normalization: from x, the result's gradient, the statistics and gamma (or none) the "
     "gradients of x and, with gamma, of gamma and beta.";
 
-template <NormShapes (*kShapes)(const InferContext&), NormGeometry (*kGeometry)(const Shape&, const NormAttrs&)>
+template <NormShapes (*kShapes)(const InferContext&),
+          NormGeometry (*kGeometry)(const Shape&, const NormAttrs&)>
 OpDef backward_def(std::string_view name) {
   return {.name = name,
           .doc = kBackwardDoc,
@@ -213,8 +216,8 @@ const OpRegistrar batch_norm_registered{batch_norm_op};
 
 NormResult run_norm(const OpDef& op, const Tensor& x, const Tensor& gamma, const Tensor& beta,
                     const NormAttrs& a) {
-  TensorList out = apply_all(
-      op, {&x, gamma.defined() ? &gamma : nullptr, beta.defined() ? &beta : nullptr}, a);
+  TensorList out =
+      apply_all(op, {&x, gamma.defined() ? &gamma : nullptr, beta.defined() ? &beta : nullptr}, a);
   return {out[0], out[1], out[2]};
 }
 
@@ -268,7 +271,8 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
   Shape channels{x.shape()[1]};
   for (const Tensor* t : {&mean, &variance, &gamma, &beta})
     SORUS_CHECK(!t->defined() || t->shape() == channels, ShapeError,
-                "{}: a statistic or parameter does not fit: got shape {}, need {}", kName, t->shape(), channels);
+                "{}: a statistic or parameter does not fit: got shape {}, need {}", kName, t->shape(),
+                channels);
   Tensor scale = div(scalar_beside(1.0, variance.dtype()), sqrt(variance + epsilon));
   if (gamma.defined()) scale = mul(gamma, scale);
   Tensor shift = neg(mul(mean, scale));
@@ -284,7 +288,7 @@ Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
   detail::need_floating("normalize", "x", x.dtype());
   Tensor norm;
   if (p == 2)
-    norm = sqrt(sum(square(x), {axis}, true));
+    norm = sqrt(sum(mul(x, x), {axis}, true));
   else if (p == 1)
     norm = sum(abs(x), {axis}, true);
   else
@@ -294,7 +298,7 @@ Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
 
 Tensor l2_normalize(const Tensor& x, const Ints& axes, double epsilon) {
   detail::need_floating("l2_normalize", "x", x.dtype());
-  Tensor squares = maximum(sum(square(x), axes, true), scalar_beside(epsilon, x.dtype()));
+  Tensor squares = maximum(sum(mul(x, x), axes, true), scalar_beside(epsilon, x.dtype()));
   return div(x, sqrt(squares));
 }
 

@@ -2,10 +2,10 @@
 
 #include "sorus/core/tensor.h"
 
-/// Normalization: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics in two passes, variance
-/// biased (divided by the count). x has a floating dtype; statistics are float32 for 16-bit floats, x's dtype
-/// otherwise; gamma and beta have x's or the statistics' dtype and may be undefined (1 and 0). All throw
-/// ShapeError, DTypeError or ValueError naming what does not fit.
+/// Normalization: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics in two passes,
+/// variance biased (divided by the count). x has a floating dtype; statistics are float32 for 16-bit floats,
+/// x's dtype otherwise; gamma and beta have x's or the statistics' dtype and may be undefined (1 and 0). All
+/// throw ShapeError, DTypeError or ValueError naming what does not fit.
 namespace sorus {
 
 struct NormResult {
@@ -14,8 +14,8 @@ struct NormResult {
   Tensor variance;
 };
 
-/// Statistics over the axes from begin_axis on; gamma and beta have the shape of those axes; mean and variance
-/// keep them with extent 1.
+/// Statistics over the axes from begin_axis on; gamma and beta have the shape of those axes; mean and
+/// variance keep them with extent 1.
 [[nodiscard]] SORUS_API NormResult layer_norm_with_statistics(const Tensor& x, int64_t begin_axis,
                                                               const Tensor& gamma = {},
                                                               const Tensor& beta = {}, double epsilon = 1e-5);

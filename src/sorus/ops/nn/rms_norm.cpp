@@ -101,8 +101,9 @@ void rms_norm_vjp(VjpContext& c) {
 }
 
 const OpDef rms_norm_op{.name = "rms_norm",
-                        .doc = "x / sqrt(mean(x^2) + epsilon) * gamma over the trailing axes that gamma has: "
-                               "results y and the scale 1 / sqrt(mean(x^2) + epsilon).",
+                        .doc =
+                            "x / sqrt(mean(x^2) + epsilon) * gamma over the trailing axes that gamma has: "
+                            "results y and the scale 1 / sqrt(mean(x^2) + epsilon).",
                         .inputs = {{"x"}, {"gamma"}},
                         .attrs = attrs_def<NormAttrs>(),
                         .infer = infer_rms_norm,

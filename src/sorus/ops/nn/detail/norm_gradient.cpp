@@ -28,7 +28,9 @@ struct Backward {
   Tensor r, n, g, gamma, h;
   Tensor u, w, z;  ///< cotangents of dx, dgamma, dbeta, each may be undefined
 
-  [[nodiscard]] Tensor average(const Tensor& t) const { return mean(t, geometry.reduced, true); }
+  [[nodiscard]] Tensor average(const Tensor& t) const {
+    return sum(t, geometry.reduced, true) / group_size(geometry);
+  }
   [[nodiscard]] Tensor project(const Tensor& v) const {
     Tensor p = v - n * average(v * n);
     return centred ? p - average(v) : p;
@@ -90,8 +92,16 @@ void norm_second_gradient(VjpContext& c, const NormGeometry& geometry, double ep
   Tensor variance = reshape(c.in(3), geometry.statistics);
   Tensor r = scalar_beside(1.0, compute) / sqrt(variance + epsilon);
   Tensor n = (as_view(c.in(0), geometry, compute) - reshape(c.in(2), geometry.statistics)) * r;
-  Backward b{.geometry = geometry, .centred = true, .r = r, .n = n,
-             .g = as_view(c.in(1), geometry, compute), .gamma = {}, .h = {}, .u = {}, .w = {}, .z = {}};
+  Backward b{.geometry = geometry,
+             .centred = true,
+             .r = r,
+             .n = n,
+             .g = as_view(c.in(1), geometry, compute),
+             .gamma = {},
+             .h = {},
+             .u = {},
+             .w = {},
+             .z = {}};
   if (c.has(4)) b.gamma = reshape(cast(c.in(4), compute), geometry.parameters);
   b.h = b.gamma.defined() ? b.g * b.gamma : b.g;
   if (c.grad(0).defined()) b.u = as_view(c.grad(0), geometry, compute);
@@ -116,9 +126,16 @@ void rms_norm_second_gradient(VjpContext& c, const NormGeometry& geometry) {
   DType compute = c.in_type(2).dtype;
   Tensor r = reshape(c.in(2), geometry.statistics);
   Tensor x = as_view(c.in(0), geometry, compute);
-  Backward b{.geometry = geometry, .centred = false, .r = r, .n = x * r,
+  Backward b{.geometry = geometry,
+             .centred = false,
+             .r = r,
+             .n = x * r,
              .g = as_view(c.in(1), geometry, compute),
-             .gamma = reshape(cast(c.in(3), compute), geometry.parameters), .h = {}, .u = {}, .w = {}, .z = {}};
+             .gamma = reshape(cast(c.in(3), compute), geometry.parameters),
+             .h = {},
+             .u = {},
+             .w = {},
+             .z = {}};
   b.h = b.g * b.gamma;
   if (c.grad(0).defined()) b.u = as_view(c.grad(0), geometry, compute);
   if (c.grad(1).defined()) b.w = reshape(cast(c.grad(1), compute), geometry.parameters);

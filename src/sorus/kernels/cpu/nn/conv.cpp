@@ -1,0 +1,147 @@
+#include "sorus/kernels/cpu/onednn/conv.h"
+
+#include <algorithm>
+
+#include "sorus/base/cpu_features.h"
+#include "sorus/dispatch/kernel.h"
+#include "sorus/ops/nn/attributes.h"
+
+/// Convolutions by oneDNN: float32 everywhere, bfloat16 where the CPU has its dot products. Activations lie
+/// channels-last, weights row-major.
+namespace sorus {
+namespace {
+
+using kernels::onednn::ConvPass;
+using kernels::onednn::ConvProblem;
+using kernels::onednn::ElementType;
+
+ElementType element_type(DType t) {
+  return t == DType::kFloat32 ? ElementType::kFloat32 : ElementType::kBFloat16;
+}
+
+/// x (N, C, ...) and y (N, O, ...) are the activations, w the weights, whatever their role in the call.
+ConvProblem problem_of(const Array& x, const Array& w, const Array& y, const ConvAttrs& a) {
+  ConvProblem p;
+  p.n = x.size(0);
+  p.groups = a.groups;
+  p.in_channels = x.size(1);
+  p.out_channels = y.size(1);
+  p.rank = a.stride.size();
+  for (int i = 0; i < p.rank; ++i) {
+    auto at = static_cast<size_t>(i);
+    p.in[at] = x.size(2 + i);
+    p.kernel[at] = w.size(2 + i);
+    p.stride[at] = a.stride[i];
+    p.dilation[at] = a.dilation[i];
+    p.pad_low[at] = a.padding[2 * i];
+    p.pad_high[at] = a.padding[2 * i + 1];
+  }
+  p.type = element_type(x.dtype);
+  p.weights_grad_type = p.type;
+  return p;
+}
+ConvProblem forward_problem(const KernelCall& c) {
+  ConvProblem p = problem_of(c.in[0], c.in[1], c.out[0], c.attrs<ConvAttrs>());
+  p.has_bias = c.in.size() > 2 && c.in[2].present();
+  return p;
+}
+ConvProblem input_problem(const KernelCall& c) {
+  return problem_of(c.out[0], c.in[1], c.in[0], c.attrs<ConvAttrs>());
+}
+ConvProblem weight_problem(const KernelCall& c) {
+  return problem_of(c.in[0], c.out[0], c.in[1], c.attrs<ConvAttrs>());
+}
+
+/// `kernel(i)` is the kernel's extent along spatial axis i.
+template <class Extent>
+Refusal judge(const KernelCall& c, Extent kernel) {
+  DType t = c.out[0].dtype;
+  if (t != DType::kFloat32 && t != DType::kBFloat16) return "oneDNN computes float32 and bfloat16";
+  if (t == DType::kBFloat16 && !cpu_features().avx512_bf16) return "this CPU has no bfloat16 dot products";
+  for (const Array& a : c.in)
+    if (a.present() && a.numel() == 0) return "an operand is empty";
+  if (c.out[0].numel() == 0) return "the result is empty";
+  const auto& a = c.attrs<ConvAttrs>();
+  for (int i = 0; i < a.stride.size(); ++i)
+    if (std::max(a.padding[2 * i], a.padding[2 * i + 1]) > a.dilation[i] * (kernel(i) - 1))
+      return "windows may lie in the padding alone";
+  return kAccepted;
+}
+Refusal supports(const KernelCall& c) {
+  return judge(c, [&](int i) { return c.in[1].size(2 + i); });
+}
+Refusal supports_weight(const KernelCall& c) {
+  return judge(c, [&](int i) { return c.attrs<ConvAttrs>().size[i]; });
+}
+
+constexpr size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// bfloat16 biases are widened into the first bytes of the workspace.
+size_t bias_bytes(const ConvProblem& p) {
+  return p.has_bias && p.type == ElementType::kBFloat16 ? aligned(static_cast<size_t>(p.out_channels) * 4)
+                                                        : 0;
+}
+
+size_t forward_workspace(const KernelCall& c) {
+  ConvProblem p = forward_problem(c);
+  return bias_bytes(p) + conv_workspace(p, ConvPass::kForward);
+}
+void forward(const KernelCall& c) {
+  ConvProblem p = forward_problem(c);
+  auto* workspace = static_cast<std::byte*>(c.workspace);
+  const float* bias = nullptr;
+  if (bias_bytes(p) != 0) {
+    auto* wide = reinterpret_cast<float*>(workspace);
+    for (int64_t i = 0; i < p.out_channels; ++i) wide[i] = static_cast<float>(c.in[2].as<BFloat16>()[i]);
+    bias = wide;
+  } else if (p.has_bias) {
+    bias = c.in[2].as<float>();
+  }
+  conv_forward(p, c.in[0].data, c.in[1].data, bias, c.out[0].data, workspace + bias_bytes(p));
+}
+
+size_t input_workspace(const KernelCall& c) {
+  return conv_workspace(input_problem(c), ConvPass::kBackwardData);
+}
+void backward_input(const KernelCall& c) {
+  conv_backward_data(input_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
+}
+
+size_t weight_workspace(const KernelCall& c) {
+  return conv_workspace(weight_problem(c), ConvPass::kBackwardWeights);
+}
+void backward_weight(const KernelCall& c) {
+  conv_backward_weights(weight_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
+}
+
+constexpr uint32_t kWeightAndBias = 0b110;
+
+const KernelRegistrar forward_registered{"conv",
+                                         {.name = "conv_onednn",
+                                          .in_layout = Layout::kChannelsLast,
+                                          .out_layout = Layout::kChannelsLast,
+                                          .supports = supports,
+                                          .workspace = forward_workspace,
+                                          .run = forward,
+                                          .row_major_in = kWeightAndBias},
+                                         kLibraryRank};
+const KernelRegistrar backward_input_registered{"conv_backward_input",
+                                                {.name = "conv_backward_input_onednn",
+                                                 .in_layout = Layout::kChannelsLast,
+                                                 .out_layout = Layout::kChannelsLast,
+                                                 .supports = supports,
+                                                 .workspace = input_workspace,
+                                                 .run = backward_input,
+                                                 .row_major_in = kWeightAndBias},
+                                                kLibraryRank};
+const KernelRegistrar backward_weight_registered{"conv_backward_weight",
+                                                 {.name = "conv_backward_weight_onednn",
+                                                  .in_layout = Layout::kChannelsLast,
+                                                  .out_layout = Layout::kContiguous,
+                                                  .supports = supports_weight,
+                                                  .workspace = weight_workspace,
+                                                  .run = backward_weight},
+                                                 kLibraryRank};
+
+}  // namespace
+}  // namespace sorus
