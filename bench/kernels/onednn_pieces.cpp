@@ -1,7 +1,7 @@
 // Compares the oneDNN provider (pieces on the library's pool) with oneDNN's own two OpenMP threads on the
 // same problem. Both run in turn in one process and lower quartiles are printed, so that other load hits both
 // alike and least. With GOMP_SPINCOUNT unset OpenMP's threads spin and take the second core from the other
-// side. Usage: onednn_pieces [matmul|conv] [repetitions] [threads]
+// side. Usage: onednn_pieces [matmul|conv|part of a layer's name] [repetitions] [threads]
 
 #include <omp.h>
 
@@ -13,9 +13,12 @@
 #include <dnnl.hpp>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/conv/conv.h"
+#include "sorus/kernels/cpu/conv/small_conv.h"
 #include "sorus/kernels/cpu/onednn/matmul.h"
 
 namespace {
@@ -57,7 +60,7 @@ Ratio compare(int repetitions, Native&& native, Pieces&& pieces) {
 }
 
 void report(const std::string& name, double flops, const Ratio& r) {
-  std::printf("%-44s native %9.1f us %7.1f GF/s   pieces %9.1f us %7.1f GF/s   ratio %.2f\n", name.c_str(),
+  std::printf("%-56s native %9.1f us %7.1f GF/s   pieces %9.1f us %7.1f GF/s   ratio %.2f\n", name.c_str(),
               r.native, flops / r.native * 1e-3, r.pieces, flops / r.pieces * 1e-3, r.pieces / r.native);
 }
 
@@ -105,6 +108,109 @@ void matmuls(int repetitions) {
   }
 }
 
+struct Layer {
+  const char* name;
+  int64_t n, in_channels, out_channels, size, kernel, stride, pad, groups;
+};
+
+/// oneDNN's own convolution on channels-last memory and packed weights, which it is given for nothing.
+struct NativeConv {
+  dnnl::primitive primitive;
+  std::unordered_map<int, Memory> arguments;
+  std::string name;
+
+  NativeConv(const Layer& l, const ConvProblem& p, ConvPass pass, Memory::data_type type) {
+    using Tag = Memory::format_tag;
+    auto any = dnnl::algorithm::convolution_direct;
+    Memory::desc in({l.n, l.in_channels, l.size, l.size}, type, Tag::nhwc);
+    Memory::desc out({l.n, l.out_channels, p.out(0), p.out(1)}, type, Tag::nhwc);
+    Memory::dims wide{l.out_channels / l.groups, l.in_channels / l.groups, l.kernel, l.kernel};
+    if (l.groups > 1) wide.insert(wide.begin(), l.groups);
+    Memory::desc w(wide, type, Tag::any);
+    Memory::dims stride{l.stride, l.stride}, pad{l.pad, l.pad};
+    dnnl::convolution_forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, any, in, w, out, stride, pad, pad}, engine());
+    Memory::desc packed;
+    if (pass == ConvPass::kForward) {
+      primitive = dnnl::convolution_forward(forward), packed = forward.weights_desc(),
+      name = forward.impl_info_str();
+      arguments = {{DNNL_ARG_SRC, Memory(in, engine())},
+                   {DNNL_ARG_DST, Memory(out, engine())},
+                   {DNNL_ARG_WEIGHTS, Memory(packed, engine())}};
+    } else if (pass == ConvPass::kBackwardData) {
+      dnnl::convolution_backward_data::primitive_desc d({any, in, w, out, stride, pad, pad}, engine(),
+                                                        forward);
+      primitive = dnnl::convolution_backward_data(d), packed = d.weights_desc(), name = d.impl_info_str();
+      arguments = {{DNNL_ARG_DIFF_SRC, Memory(in, engine())},
+                   {DNNL_ARG_DIFF_DST, Memory(out, engine())},
+                   {DNNL_ARG_WEIGHTS, Memory(packed, engine())}};
+    } else {
+      Memory::desc grad(wide, Memory::data_type::f32, Tag::any);
+      dnnl::convolution_backward_weights::primitive_desc d({any, in, grad, out, stride, pad, pad}, engine(),
+                                                           forward);
+      primitive = dnnl::convolution_backward_weights(d), packed = d.diff_weights_desc(),
+      name = d.impl_info_str();
+      arguments = {{DNNL_ARG_SRC, Memory(in, engine())},
+                   {DNNL_ARG_DIFF_DST, Memory(out, engine())},
+                   {DNNL_ARG_DIFF_WEIGHTS, Memory(packed, engine())}};
+    }
+    for (auto& [id, memory] : arguments)
+      std::memset(memory.get_data_handle(), 0, memory.get_desc().get_size());
+  }
+};
+
+void conv_case(const Layer& l, ElementType type, int repetitions) {
+  ConvProblem p;
+  p.n = l.n, p.groups = l.groups, p.in_channels = l.in_channels, p.out_channels = l.out_channels,
+  p.type = type;
+  p.in = {l.size, l.size, 1}, p.kernel = {l.kernel, l.kernel, 1}, p.stride = {l.stride, l.stride, 1};
+  p.pad_low = p.pad_high = {l.pad, l.pad, 0};
+  constexpr const char* kNames[] = {"fwd", "bwdD", "bwdW"};
+  for (auto pass : {ConvPass::kForward, ConvPass::kBackwardData, ConvPass::kBackwardWeights}) {
+    NativeConv native(l, p, pass,
+                      type == ElementType::kFloat32 ? Memory::data_type::f32 : Memory::data_type::bf16);
+    dnnl::stream stream(engine());
+    std::vector<float> in(static_cast<size_t>(p.n * p.in_positions() * p.in_channels)),
+        w(static_cast<size_t>(p.weights()));
+    std::vector<float> out(static_cast<size_t>(p.n * p.out_positions() * p.out_channels));
+    std::vector<float> space(sorus::kernels::conv::workspace(p, pass) / 4 + 16);
+    auto aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space.data()) + 63) / 64 * 64);
+    Ratio r = compare(
+        repetitions, [&] { native.primitive.execute(stream, native.arguments); },
+        [&] {
+          if (pass == ConvPass::kForward)
+            sorus::kernels::conv::forward(p, in.data(), w.data(), nullptr, out.data(), aligned);
+          if (pass == ConvPass::kBackwardData)
+            sorus::kernels::conv::backward_data(p, out.data(), w.data(), in.data(), aligned);
+          if (pass == ConvPass::kBackwardWeights)
+            sorus::kernels::conv::backward_weights(p, in.data(), out.data(), w.data(), aligned);
+        });
+    report(std::string(type == ElementType::kFloat32 ? "f32  " : "bf16 ") + l.name + " " +
+               kNames[static_cast<int>(pass)] + " (" + sorus::kernels::conv::implementation(p, pass) + ")",
+           p.flops(), r);
+  }
+}
+
+void convs(const std::string& which, int repetitions) {
+  const Layer layers[] = {{"lenet1", 32, 1, 6, 32, 5, 1, 0, 1},
+                          {"lenet2", 32, 6, 16, 14, 5, 1, 0, 1},
+                          {"3x3 64@56 b8", 8, 64, 64, 56, 3, 1, 1, 1},
+                          {"3x3 64@56 b1", 1, 64, 64, 56, 3, 1, 1, 1},
+                          {"3x3 512@7 b8", 8, 512, 512, 7, 3, 1, 1, 1},
+                          {"3x3 512@7 b1", 1, 512, 512, 7, 3, 1, 1, 1},
+                          {"1x1 64-256@56 b8", 8, 64, 256, 56, 1, 1, 0, 1},
+                          {"1x1s2 512-1024@28 b8", 8, 512, 1024, 28, 1, 2, 0, 1},
+                          {"3x3s2 128@56 b8", 8, 128, 128, 56, 3, 2, 1, 1},
+                          {"stem 7x7s2 b8", 8, 3, 64, 224, 7, 2, 3, 1},
+                          {"depthwise 144@56 b8", 8, 144, 144, 56, 3, 1, 1, 144}};
+  for (auto type : {ElementType::kFloat32, ElementType::kBFloat16}) {
+    for (const Layer& l : layers) {
+      if (which == "conv" || std::string(l.name).find(which) != std::string::npos)
+        conv_case(l, type, repetitions);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,6 +219,6 @@ int main(int argc, char** argv) {
   int threads = argc > 3 ? std::atoi(argv[3]) : 2;
   omp_set_num_threads(threads);
   sorus::set_num_threads(threads);
-  if (what == "matmul") matmuls(repetitions);
+  what == "matmul" ? matmuls(repetitions) : convs(what, repetitions);
   return 0;
 }

@@ -1,0 +1,49 @@
+#include "sorus/kernels/cpu/conv/conv.h"
+
+#include "sorus/kernels/cpu/conv/small_conv.h"
+
+namespace sorus::kernels::conv {
+
+using onednn::ConvPass;
+using onednn::ConvProblem;
+
+size_t workspace(const ConvProblem& problem, ConvPass pass) {
+  if (small_conv_preferred(problem, pass)) return small_conv_workspace(problem, pass);
+  return onednn::conv_workspace(problem, pass);
+}
+
+void forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias, void* out,
+             void* workspace) {
+  if (small_conv_preferred(problem, ConvPass::kForward)) {
+    return small_conv_forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
+                              bias, static_cast<float*>(out), workspace);
+  }
+  onednn::conv_forward(problem, input, weights, bias, out, workspace);
+}
+
+void backward_data(const ConvProblem& problem, const void* out_grad, const void* weights, void* input_grad,
+                   void* workspace) {
+  if (small_conv_preferred(problem, ConvPass::kBackwardData)) {
+    return small_conv_backward_data(problem, static_cast<const float*>(out_grad),
+                                    static_cast<const float*>(weights), static_cast<float*>(input_grad),
+                                    workspace);
+  }
+  onednn::conv_backward_data(problem, out_grad, weights, input_grad, workspace);
+}
+
+void backward_weights(const ConvProblem& problem, const void* input, const void* out_grad, void* weights_grad,
+                      void* workspace) {
+  if (small_conv_preferred(problem, ConvPass::kBackwardWeights)) {
+    return small_conv_backward_weights(problem, static_cast<const float*>(input),
+                                       static_cast<const float*>(out_grad), static_cast<float*>(weights_grad),
+                                       workspace);
+  }
+  onednn::conv_backward_weights(problem, input, out_grad, weights_grad, workspace);
+}
+
+std::string implementation(const ConvProblem& problem, ConvPass pass) {
+  if (small_conv_preferred(problem, pass)) return "small channels";
+  return onednn::conv_implementation(problem, pass);
+}
+
+}  // namespace sorus::kernels::conv
