@@ -39,7 +39,7 @@ struct Case {
   std::vector<int32_t> updated;
 };
 
-const std::vector<Case>& cases() {
+const std::vector<Case>& basic_cases() {
   static const std::vector<Case> list{
       {"integers", {int64_t{1}, int64_t{-1}, int64_t{0}}, Shape{}, {20}, {0,  1,  2,  3,  4,  5,  6,  7,
                                                                           8,  9,  10, 11, 12, 13, 14, 15,
@@ -67,6 +67,13 @@ const std::vector<Case>& cases() {
       {"empty slice", {SliceItem{5, 9, {}}}, Shape{0, 3, 4}, {}, {0,  1,  2,  3,  4,  5,  6,  7,
                                                                   8,  9,  10, 11, 12, 13, 14, 15,
                                                                   16, 17, 18, 19, 20, 21, 22, 23}},
+  };
+  return list;
+}
+
+/// The same with index tensors.
+const std::vector<Case>& tensor_cases() {
+  static const std::vector<Case> list{
       {"vector of indices",
        {Tensor(std::initializer_list<int64_t>{1, 0, -1}, Shape{3})},
        Shape{3, 3, 4},
@@ -114,6 +121,13 @@ const std::vector<Case>& cases() {
        Shape{2, 2},
        {5, 6, 17, 18},
        {0, 1, 2, 3, 4, -1, -2, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, -3, -4, 19, 20, 21, 22, 23}},
+  };
+  return list;
+}
+
+/// The same with index tensors beside new axes, steps and masks.
+const std::vector<Case>& mixed_cases() {
+  static const std::vector<Case> list{
       {"new axis between tensors",
        {Tensor(std::initializer_list<int64_t>{0, 1}, Shape{2}), NewAxisItem{},
         Tensor(std::initializer_list<int64_t>{1, 2}, Shape{2})},
@@ -167,10 +181,17 @@ const std::vector<Case>& cases() {
   return list;
 }
 
+std::vector<Case> all_cases() {
+  std::vector<Case> all = basic_cases();
+  for (const auto* more : {&tensor_cases(), &mixed_cases()})
+    all.insert(all.end(), more->begin(), more->end());
+  return all;
+}
+
 TEST(Index, SelectsWhatNumpySelects) {
   Tensor x = iota({2, 3, 4});
   Tensor strided = transpose(contiguous(transpose(x, {2, 0, 1})), {1, 2, 0});
-  for (const Case& c : cases()) {
+  for (const Case& c : all_cases()) {
     SCOPED_TRACE(c.name);
     for (const Tensor& t : {x, strided}) {
       Tensor got = index(t, c.items);
@@ -182,7 +203,7 @@ TEST(Index, SelectsWhatNumpySelects) {
 
 TEST(IndexUpdate, ReplacesWhatNumpyReplaces) {
   Tensor x = iota({2, 3, 4});
-  for (const Case& c : cases()) {
+  for (const Case& c : all_cases()) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(index_update(x, c.items, iota(c.shape, -1, -1)).to_vector<int32_t>(), c.updated);
   }

@@ -4,7 +4,6 @@
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 /// Ops whose result's shape depends on values. A primitive counts first; the count is read, which ends a
@@ -19,7 +18,8 @@ TypeList infer_nonzero(const InferContext& c) {
 }
 
 TypeList infer_unique(const InferContext& c) {
-  SORUS_CHECK(c.shape(0).rank() == 1, ShapeError, "unique: wrong rank: got shape {}, need rank 1", c.shape(0));
+  SORUS_CHECK(c.shape(0).rank() == 1, ShapeError, "unique: wrong rank: got shape {}, need rank 1",
+              c.shape(0));
   TensorType counts{DType::kInt64, c.in(0).device, c.shape(0)};
   return {c.in(0), counts, counts, {DType::kInt64, c.in(0).device, {}}};
 }
@@ -31,21 +31,25 @@ const OpDef nonzero_count_op{.name = "nonzero_count",
                              .traits = {.differentiable = false}};
 const OpRegistrar registered_nonzero_count{nonzero_count_op};
 
-const OpDef nonzero_op{.name = "nonzero",
-                       .doc = "Indices of the elements that are not zero, row-major: int64 (count, rank). count: their "
-                              "number, from nonzero_count.",
-                       .inputs = {{"x"}},
-                       .attrs = attrs_def<NonzeroAttrs>(),
-                       .infer = infer_nonzero,
-                       .traits = {.differentiable = false, .may_fail = true}};
+const OpDef nonzero_op{
+    .name = "nonzero",
+    .doc =
+        "Indices of the elements that are not zero, row-major: int64 (count, rank). count: their "
+        "number, from nonzero_count.",
+    .inputs = {{"x"}},
+    .attrs = attrs_def<NonzeroAttrs>(),
+    .infer = infer_nonzero,
+    .traits = {.differentiable = false, .may_fail = true}};
 const OpRegistrar registered_nonzero{nonzero_op};
 
-const OpDef unique_op{.name = "unique_sorted",
-                      .doc = "The distinct values of a vector, sorted, the place of each element among them, how often "
-                             "each occurs, and their number; values and counts are padded to the vector's length.",
-                      .inputs = {{"x"}},
-                      .infer = infer_unique,
-                      .traits = {.differentiable = false}};
+const OpDef unique_op{
+    .name = "unique_sorted",
+    .doc =
+        "The distinct values of a vector, sorted, the place of each element among them, how often "
+        "each occurs, and their number; values and counts are padded to the vector's length.",
+    .inputs = {{"x"}},
+    .infer = infer_unique,
+    .traits = {.differentiable = false}};
 const OpRegistrar registered_unique{unique_op};
 
 }  // namespace
@@ -89,8 +93,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minimum_length) 
   }
   Tensor amounts =
       weights.defined() ? weights : broadcast_to(full({DType::kInt64, x.device(), {}}, 1), x.shape());
-  SORUS_CHECK(amounts.shape() == x.shape(), ShapeError, "bincount: shapes differ: got {} and weights {}, need equal ones",
-              x.shape(), amounts.shape());
+  SORUS_CHECK(amounts.shape() == x.shape(), ShapeError,
+              "bincount: shapes differ: got {} and weights {}, need equal ones", x.shape(), amounts.shape());
   return scatter_nd(expand_dims(indices, 1), amounts, {length});
 }
 

@@ -1,7 +1,6 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -67,7 +66,7 @@ TypeList infer_gather_elements(const InferContext& c) {
 
 void vjp_gather_elements(VjpContext& c) {
   if (c.needs(0))
-    c.set(0, scatter_elements(detail::zeros(c.in_type(0)), c.in(1), c.grad(), c.attrs<GatherAttrs>().axis,
+    c.set(0, scatter_elements(zeros_view(c.in_type(0)), c.in(1), c.grad(), c.attrs<GatherAttrs>().axis,
                               ScatterMode::kAdd));
 }
 
@@ -88,7 +87,7 @@ TypeList infer_gather_nd(const InferContext& c) {
 }
 
 void vjp_gather_nd(VjpContext& c) {
-  if (c.needs(0)) c.set(0, tensor_scatter(detail::zeros(c.in_type(0)), c.in(1), c.grad(), ScatterMode::kAdd));
+  if (c.needs(0)) c.set(0, tensor_scatter(zeros_view(c.in_type(0)), c.in(1), c.grad(), ScatterMode::kAdd));
 }
 
 const OpDef gather_op{

@@ -2,7 +2,6 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -59,7 +58,7 @@ void vjp_scatter(VjpContext& c, ScatterMode mode, Gather pick, Scatter put) {
   };
   switch (mode) {
     case ScatterMode::kUpdate:
-      set(0, [&] { return put(g, detail::zeros(c.in_type(2)), ScatterMode::kUpdate); });
+      set(0, [&] { return put(g, zeros_view(c.in_type(2)), ScatterMode::kUpdate); });
       return set(2, [&] { return pick(g); });
     case ScatterMode::kAdd:
       set(0, [&] { return g; });
@@ -71,7 +70,7 @@ void vjp_scatter(VjpContext& c, ScatterMode mode, Gather pick, Scatter put) {
       set(0, [&] { return put(g, c.in(2), mode); });
       // Through the result, so that duplicates see each other's factors; zero factors cannot.
       return set(2, [&] {
-        Tensor zero = equal(c.in(2), detail::zeros(c.in_type(2)));
+        Tensor zero = equal(c.in(2), zeros_view(c.in_type(2)));
         Tensor factor = where(zero, full({type.dtype, {}, {}}, 1), c.in(2));
         return where(zero, pick(mul(g, c.in(0))), div(pick(mul(g, c.out(0))), factor));
       });
@@ -171,7 +170,7 @@ Tensor tensor_scatter(const Tensor& x, const Tensor& indices, const Tensor& upda
 }
 
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape) {
-  return tensor_scatter(detail::zeros({updates.dtype(), updates.device(), shape}), indices, updates,
+  return tensor_scatter(zeros_view({updates.dtype(), updates.device(), shape}), indices, updates,
                         ScatterMode::kAdd);
 }
 

@@ -1,7 +1,6 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/attributes.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 /// Diagonals and triangles of matrices.

@@ -43,6 +43,10 @@ Tensor full(const TensorType& type, double value) {
   return apply(full_op, OperandSpan{}, FullAttrs{type.dtype, type.shape.sizes(), value});
 }
 
+Tensor zeros_view(const TensorType& type) {
+  return broadcast_to(full({type.dtype, type.device, {}}, 0), type.shape);
+}
+
 Tensor arange(double start, double stop, double step, DType dtype) {
   SORUS_CHECK(
       step != 0 && std::isfinite((stop - start) / step), ValueError,

@@ -110,6 +110,8 @@ enum class PadMode : uint8_t { kConstant, kReflect, kSymmetric, kReplicate, kCir
 
 /// A tensor of that type filled with one number.
 [[nodiscard]] SORUS_API Tensor full(const TensorType& type, double value);
+/// Zeros of that type: one element, seen everywhere. Costs no memory.
+[[nodiscard]] SORUS_API Tensor zeros_view(const TensorType& type);
 /// start, start + step, ... up to but without stop. Throws ValueError for step 0.
 [[nodiscard]] SORUS_API Tensor arange(double start, double stop, double step, DType dtype = DType::kInt64);
 /// Ones on the main diagonal.

@@ -3,7 +3,6 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/attributes.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -19,7 +18,8 @@ void check_slice(std::string_view op, const Shape& x, const Ints& begins, const 
   for (int i = 0; i < x.rank(); ++i) {
     if (sizes[i] == 0) continue;
     int64_t last = begins[i] + (sizes[i] - 1) * steps[i];
-    SORUS_CHECK(sizes[i] > 0 && begins[i] >= 0 && begins[i] < x.size(i) && last >= 0 && last < x.size(i),
+    SORUS_CHECK(sizes[i] > 0 && steps[i] != 0 && begins[i] >= 0 && begins[i] < x.size(i) && last >= 0 &&
+                    last < x.size(i),
                 IndexError,
                 "{}: slice leaves the tensor on axis {}: got begin {}, size {}, step {}, need 0 to {}", op, i,
                 begins[i], sizes[i], steps[i], x.size(i) - 1);
@@ -72,7 +72,7 @@ TypeList infer_slice_update(const InferContext& c) {
 void vjp_slice_update(VjpContext& c) {
   const auto& a = c.attrs<SliceUpdateAttrs>();
   const TensorType& value = c.in_type(1);
-  if (c.needs(0)) c.set(0, slice_update(c.grad(), detail::zeros(value), a.begins, a.steps));
+  if (c.needs(0)) c.set(0, slice_update(c.grad(), zeros_view(value), a.begins, a.steps));
   if (c.needs(1)) c.set(1, slice(c.grad(), a.begins, value.shape.sizes(), a.steps));
 }
 

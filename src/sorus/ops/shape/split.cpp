@@ -1,6 +1,5 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/shape/attributes.h"
-#include "sorus/ops/shape/detail/zeros.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -40,7 +39,7 @@ void vjp_split(VjpContext& c) {
   if (!c.needs(0)) return;
   TensorList parts;
   for (size_t i = 0; i < c.output_count(); ++i)
-    parts.push_back(c.grad(i).defined() ? c.grad(i) : detail::zeros(c.out_type(i)));
+    parts.push_back(c.grad(i).defined() ? c.grad(i) : zeros_view(c.out_type(i)));
   c.set(0, concat({parts.data(), parts.size()}, c.attrs<SplitAttrs>().axis));
 }
 
