@@ -1,0 +1,97 @@
+#include "sorus/nn/cell.h"
+
+#include <algorithm>
+
+#include "sorus/dispatch/apply.h"
+
+namespace sorus::nn {
+namespace {
+
+uint64_t call_key(uint64_t id, bool training, std::span<const Tensor> in) {
+  uint64_t h = hash_combine(id, training ? 1 : 0);
+  for (const Tensor& t : in) h = hash_combine(h, t.defined() ? t.type().hash() : 0);
+  return h;
+}
+
+}  // namespace
+
+Cell::Cell(Place place) : id_(new_boundary_id()) {
+  if (place.parent) place.parent->add_child(place.name, *this);
+}
+
+Tensor Cell::construct(const Tensor& /*x*/) {
+  raise<NotSupportedError>(
+      "cell: takes no single tensor: got one operand, need a class that overrides construct(const Tensor&)");
+}
+
+TensorList Cell::construct(const TensorList& in) {
+  SORUS_CHECK(in.size() == 1, ValueError, "cell: number of operands differs: got {}, need 1", in.size());
+  return {construct(in[0])};
+}
+
+Tensor Cell::operator()(const Tensor& x) {
+  const ScopeState& scope = scope_state();
+  if (!scope.graph_mode || scope.recorder) return construct(x);
+  Tensor out;
+  run_boundary(call_key(id_, training_, std::span<const Tensor>(&x, 1)), [&] { out = construct(x); });
+  return out;
+}
+
+TensorList Cell::operator()(const TensorList& in) {
+  const ScopeState& scope = scope_state();
+  if (!scope.graph_mode || scope.recorder) return construct(in);
+  TensorList out;
+  run_boundary(call_key(id_, training_, in), [&] { out = construct(in); });
+  return out;
+}
+
+std::vector<Parameter> Cell::parameters() {
+  std::vector<Parameter> out;
+  collect("", out);
+  return out;
+}
+
+std::vector<Parameter> Cell::trainable_params() {
+  std::vector<Parameter> all = parameters();
+  std::erase_if(all, [](const Parameter& p) { return !p.requires_grad(); });
+  return all;
+}
+
+void Cell::collect(const std::string& prefix, std::vector<Parameter>& out) {
+  for (auto& [name, parameter] : parameters_) {
+    if (std::find(out.begin(), out.end(), parameter) != out.end()) continue;
+    parameter.set_name(prefix + name);
+    out.push_back(parameter);
+  }
+  for (auto& [name, child] : children_) child->collect(prefix + name + ".", out);
+}
+
+Cell& Cell::set_train(bool training) {
+  training_ = training;
+  for (auto& [name, child] : children_) child->set_train(training);
+  return *this;
+}
+
+Parameter Cell::add_parameter(std::string_view name, Tensor value, bool requires_grad) {
+  Parameter p(std::move(value), std::string(name), requires_grad);
+  parameters_.emplace_back(name, p);
+  return p;
+}
+
+void Cell::add_child(std::string_view name, Cell& child) {
+  SORUS_CHECK(!name.empty() && name.find('.') == std::string_view::npos, ValueError,
+              "cell: name of a child is not usable: got '{}', need a name without a dot", name);
+  bool taken =
+      std::any_of(children_.begin(), children_.end(), [&](const auto& c) { return c.first == name; });
+  SORUS_CHECK(!taken, ValueError, "cell: two children have one name: got '{}' again, need another name",
+              name);
+  children_.emplace_back(name, &child);
+}
+
+Tensor SequentialCell::construct(const Tensor& x) {
+  Tensor y = x;
+  for (const auto& cell : cells_) y = (*cell)(y);
+  return y;
+}
+
+}  // namespace sorus::nn

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sorus/core/parameter.h"
+#include "sorus/dispatch/op_def.h"
+
+/// Networks are trees of cells. A cell owns parameters and child cells by name and computes in `construct`.
+namespace sorus::nn {
+
+class Cell;
+
+/// Where a cell belongs: its parent and its name there. Empty for the root and for cells used on their own.
+struct Place {
+  Cell* parent = nullptr;
+  std::string_view name = {};
+};
+
+/// Base of all layers and networks. A child is a member constructed with its place, so it registers itself:
+///
+///     struct Net : nn::Cell {
+///       nn::Dense fc{{this, "fc"}, 784, 10};
+///       Tensor construct(const Tensor& x) override { return fc(x); }
+///     };
+///
+/// Cells are neither copied nor moved, since parents know their children's addresses. In graph mode the
+/// outermost call of a cell is a boundary. Calls from several threads are safe as long as `construct` writes
+/// nothing but parameters.
+class SORUS_API Cell {
+ public:
+  explicit Cell(Place place = {});
+  Cell(const Cell&) = delete;
+  Cell& operator=(const Cell&) = delete;
+  virtual ~Cell() = default;
+
+  /// Computes the cell. A cell of one operand and one result overrides the first, any other the second.
+  virtual Tensor construct(const Tensor& x);
+  virtual TensorList construct(const TensorList& in);
+
+  Tensor operator()(const Tensor& x);
+  TensorList operator()(const TensorList& in);
+
+  /// This cell's and its descendants' parameters in order of registration, with path names such as
+  /// "conv1.weight"; a shared parameter comes once, under its first name. Parameters take on their path
+  /// names.
+  [[nodiscard]] std::vector<Parameter> parameters();
+  /// Those of them that require a gradient.
+  [[nodiscard]] std::vector<Parameter> trainable_params();
+  [[nodiscard]] const std::vector<std::pair<std::string, Cell*>>& children() const { return children_; }
+
+  /// Training or inference behaviour (dropout, batch norm) of this cell and its descendants; inference at
+  /// first.
+  Cell& set_train(bool training = true);
+  [[nodiscard]] bool training() const { return training_; }
+
+ protected:
+  /// Makes a parameter of this cell.
+  Parameter add_parameter(std::string_view name, Tensor value, bool requires_grad = true);
+
+ private:
+  void add_child(std::string_view name, Cell& child);
+  void collect(const std::string& prefix, std::vector<Parameter>& out);
+  std::vector<std::pair<std::string, Parameter>> parameters_;
+  std::vector<std::pair<std::string, Cell*>> children_;
+  bool training_ = false;
+  uint64_t id_;
+};
+
+/// Cells in a row, each fed with the result of the one before. Owns them.
+class SORUS_API SequentialCell : public Cell {
+ public:
+  explicit SequentialCell(Place place = {}) : Cell(place) {}
+  /// Appends a cell constructed with its place, named by its index, and the arguments.
+  template <class C, class... Args>
+  C& append(Args&&... args) {
+    std::string name = std::to_string(cells_.size());
+    auto cell = std::make_unique<C>(Place{this, name}, std::forward<Args>(args)...);
+    C& made = *cell;
+    cells_.push_back(std::move(cell));
+    return made;
+  }
+  Tensor construct(const Tensor& x) override;
+  using Cell::construct;
+
+ private:
+  std::vector<std::unique_ptr<Cell>> cells_;
+};
+
+}  // namespace sorus::nn
