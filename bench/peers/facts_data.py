@@ -29,9 +29,23 @@ def spec(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def attempt(make: Callable[[], Any]) -> Any:
+    """The result of a call as JSON, or its error's class and first telling line."""
+    try:
+        return spec(make())
+    except Exception as error:  # noqa: BLE001 - whatever is raised is what is recorded
+        lines = (line for line in str(error).splitlines() if line.strip(" -") and not line.startswith("- "))
+        return f"{type(error).__name__}: {next(lines, '')}"
+
+
 def rows(dataset: ds.Dataset) -> list[Any]:
     """The first column of a dataset, as plain values."""
     return [row[0].tolist() for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+def hex_of(image: np.ndarray) -> list[Any]:
+    """An image as [dtype, shape, hex digits of its bytes]."""
+    return [str(image.dtype), list(image.shape), image.tobytes().hex()]
 
 
 def mnist_folder(source: pathlib.Path, target: pathlib.Path) -> str:
@@ -43,16 +57,14 @@ def mnist_folder(source: pathlib.Path, target: pathlib.Path) -> str:
 
 
 def images(source: pathlib.Path) -> dict[str, Any]:
-    """MnistDataset and vision transforms: dtypes, shapes, and exact pixels of resized images (as hex)."""
+    """MnistDataset's columns and first two images (as hex), and what LeNet's pipeline makes of it."""
     record: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = mnist_folder(source, pathlib.Path(folder))
         raw = ds.MnistDataset(path, "train", num_samples=2, shuffle=False)
         record["columns"] = [raw.get_col_names(), [str(t) for t in raw.output_types()], raw.output_shapes()]
         pairs = list(raw.create_tuple_iterator(num_epochs=1, output_numpy=True))
-        record["first two"] = [
-            [str(i.dtype), list(i.shape), i.tobytes().hex(), spec(label)] for i, label in pairs
-        ]
+        record["first two"] = [hex_of(image) + [spec(label)] for image, label in pairs]
         chain = ds.MnistDataset(path, "train", num_samples=64, shuffle=False)
         chain = chain.map(transforms.TypeCast(ms.int32), "label")
         chain = chain.map(
@@ -75,21 +87,22 @@ def images(source: pathlib.Path) -> dict[str, Any]:
             chain.output_shapes(),
             [str(t) for t in chain.output_types()],
         ]
-    gray = pairs[0][0]
+    return record
+
+
+def resized(gray: np.ndarray, second: np.ndarray) -> dict[str, Any]:
+    """Exact pixels, as hex, of two gray images and the color image named here, resized by each method."""
+    record: dict[str, Any] = {}
     color = np.random.RandomState(3).randint(0, 256, (7, 9, 3)).astype(np.uint8)
     record["color"] = [list(color.shape), color.tobytes().hex()]
-    record["resized"] = {}
-    for source_name, image in (("gray", gray), ("gray second", pairs[1][0]), ("color", color)):
+    for source_name, image in (("gray", gray), ("gray second", second), ("color", color)):
         for size in ((32, 32), (12, 17), 20):
             for mode in (vision.Inter.LINEAR, vision.Inter.NEAREST, vision.Inter.BICUBIC, vision.Inter.AREA):
                 if source_name == "gray second" and (size != (32, 32) or mode != vision.Inter.LINEAR):
                     continue
-                result = vision.Resize(size, mode)(image)
-                record["resized"][f"{source_name} {size} {mode.name}"] = [
-                    str(result.dtype),
-                    list(result.shape),
-                    result.tobytes().hex(),
-                ]
+                record[f"{source_name} {size} {mode.name}"] = attempt(
+                    lambda image=image, size=size, mode=mode: hex_of(vision.Resize(size, mode)(image))
+                )
     return record
 
 
@@ -97,40 +110,42 @@ def vision_transforms() -> dict[str, Any]:
     """Exact results of vision transforms without chance on the small image named below."""
     small = np.random.RandomState(3).randint(0, 256, (4, 5, 3)).astype(np.uint8)
     simple = {
-        "HWC2CHW": vision.HWC2CHW(),
-        "CenterCrop(3)": vision.CenterCrop(3),
-        "Crop((1, 2), (3, 2))": vision.Crop((1, 2), (3, 2)),
-        "HorizontalFlip": vision.HorizontalFlip(),
-        "VerticalFlip": vision.VerticalFlip(),
-        "Invert": vision.Invert(),
-        "Pad(1)": vision.Pad(1),
-        "Pad((1, 0, 2, 1), 7)": vision.Pad((1, 0, 2, 1), 7),
-        "Pad(1, REFLECT)": vision.Pad(1, padding_mode=vision.Border.REFLECT),
-        "Rescale(0.5, 1.0)": vision.Rescale(0.5, 1.0),
-        "Normalize": vision.Normalize([120.0] * 3, [60.0] * 3),
-        "Normalize, CHW": transforms.Compose(
+        "HWC2CHW": lambda: vision.HWC2CHW(),
+        "CenterCrop(3)": lambda: vision.CenterCrop(3),
+        "Crop((1, 2), (3, 2))": lambda: vision.Crop((1, 2), (3, 2)),
+        "HorizontalFlip": lambda: vision.HorizontalFlip(),
+        "VerticalFlip": lambda: vision.VerticalFlip(),
+        "Invert": lambda: vision.Invert(),
+        "Pad(1)": lambda: vision.Pad(1),
+        "Pad((1, 0, 2, 1), 7)": lambda: vision.Pad((1, 0, 2, 1), 7),
+        "Pad(1, REFLECT)": lambda: vision.Pad(1, padding_mode=vision.Border.REFLECT),
+        "Rescale(0.5, 1.0)": lambda: vision.Rescale(0.5, 1.0),
+        "Normalize": lambda: vision.Normalize([120.0] * 3, [60.0] * 3),
+        "Normalize, CHW": lambda: transforms.Compose(
             [vision.HWC2CHW(), vision.Normalize([120.0] * 3, [60.0] * 3, is_hwc=False)]
         ),
-        "ToTensor": vision.ToTensor(),
-        "Rotate(90)": vision.Rotate(90),
-        "Rotate(30)": vision.Rotate(30),
-        "ConvertColor RGB2GRAY": vision.ConvertColor(vision.ConvertMode.COLOR_RGB2GRAY),
-        "ConvertColor RGB2BGR": vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR),
-        "GaussianBlur(3)": vision.GaussianBlur(3),
-        "Equalize": vision.Equalize(),
-        "AutoContrast": vision.AutoContrast(),
-        "AdjustBrightness(1.5)": vision.AdjustBrightness(1.5),
-        "AdjustContrast(1.5)": vision.AdjustContrast(1.5),
-        "AdjustSaturation(0.5)": vision.AdjustSaturation(0.5),
-        "Posterize(3)": vision.Posterize(3),
-        "Solarize((10, 200))": vision.Solarize((10, 200)),
+        "ToTensor": lambda: vision.ToTensor(),
+        "Rotate(90)": lambda: vision.Rotate(90),
+        "Rotate(30)": lambda: vision.Rotate(30),
+        "ConvertColor RGB2GRAY": lambda: vision.ConvertColor(vision.ConvertMode.COLOR_RGB2GRAY),
+        "ConvertColor RGB2BGR": lambda: vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR),
+        "GaussianBlur(3)": lambda: vision.GaussianBlur(3),
+        "Equalize": lambda: vision.Equalize(),
+        "AutoContrast": lambda: vision.AutoContrast(),
+        "AdjustBrightness(1.5)": lambda: vision.AdjustBrightness(1.5),
+        "AdjustContrast(1.5)": lambda: vision.AdjustContrast(1.5),
+        "AdjustSaturation(0.5)": lambda: vision.AdjustSaturation(0.5),
+        "Posterize(3)": lambda: vision.Posterize(3),
+        "Solarize((10, 200))": lambda: vision.Solarize((10, 200)),
     }
     record = {"small": spec(small)}
-    for name, transform in simple.items():
-        result = transform(small)
-        result = result[0] if isinstance(result, tuple) else result
-        record[name] = spec(np.asarray(result))
-    return record
+
+    def result_of(make: Callable[[], Any]) -> np.ndarray:
+        """The transformed image; transforms of several columns return a tuple."""
+        result = make()(small)
+        return np.asarray(result[0] if isinstance(result, tuple) else result)
+
+    return record | {name: attempt(lambda make=make: result_of(make)) for name, make in simple.items()}
 
 
 def seeded_rows(make: Callable[[], ds.Dataset], seeds: Iterable[int] = (0, 1)) -> dict[str, list]:
@@ -156,46 +171,56 @@ def pipelines() -> dict[str, Any]:
         """Ten rows from a Python object."""
         return ds.GeneratorDataset(numbers, ["x"], **options)
 
-    record: dict[str, Any] = {
-        "NumpySlices shuffle=True": seeded_rows(lambda: of(shuffle=True)),
-        "NumpySlices default": seeded_rows(lambda: of()),
-        "Generator shuffle=True": seeded_rows(lambda: generated(shuffle=True)),
-        "Generator default": seeded_rows(lambda: generated()),
-        "shuffle(4)": seeded_rows(lambda: of(shuffle=False).shuffle(4)),
-        "shuffle(10)": seeded_rows(lambda: of(shuffle=False).shuffle(10)),
-        "shuffle(100)": seeded_rows(lambda: of(shuffle=False).shuffle(100)),
-        "shuffle(4).batch(3)": seeded_rows(lambda: of(shuffle=False).shuffle(4).batch(3)),
-        "shuffle(4).repeat(2)": seeded_rows(lambda: of(shuffle=False).shuffle(4).repeat(2)),
-        "RandomSampler": seeded_rows(lambda: of(sampler=ds.RandomSampler())),
-        "RandomSampler(True, 5)": seeded_rows(lambda: of(sampler=ds.RandomSampler(True, 5))),
-        "SubsetRandomSampler": seeded_rows(lambda: of(sampler=ds.SubsetRandomSampler([1, 3, 5, 7]))),
-        "WeightedRandomSampler": seeded_rows(
+    seeded = {
+        "NumpySlices shuffle=True": lambda: seeded_rows(lambda: of(shuffle=True)),
+        "NumpySlices default": lambda: seeded_rows(lambda: of()),
+        "Generator shuffle=True": lambda: seeded_rows(lambda: generated(shuffle=True)),
+        "Generator default": lambda: seeded_rows(lambda: generated()),
+        "shuffle(4)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4)),
+        "shuffle(10)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(10)),
+        "shuffle(100)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(100)),
+        "shuffle(4).batch(3)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4).batch(3)),
+        "shuffle(4).repeat(2)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4).repeat(2)),
+        "RandomSampler": lambda: seeded_rows(lambda: of(sampler=ds.RandomSampler())),
+        "RandomSampler(True, 5)": lambda: seeded_rows(lambda: of(sampler=ds.RandomSampler(True, 5))),
+        "SubsetRandomSampler": lambda: seeded_rows(lambda: of(sampler=ds.SubsetRandomSampler([1, 3, 5, 7]))),
+        "WeightedRandomSampler": lambda: seeded_rows(
             lambda: of(sampler=ds.WeightedRandomSampler([0.1 * i for i in numbers], 6))
         ),
-        "DistributedSampler(3, 1)": seeded_rows(lambda: of(sampler=ds.DistributedSampler(3, 1))),
-        "num_shards=3, shard_id=1": seeded_rows(lambda: of(num_shards=3, shard_id=1)),
+        "DistributedSampler(3, 1)": lambda: seeded_rows(lambda: of(sampler=ds.DistributedSampler(3, 1))),
+        "num_shards=3, shard_id=1": lambda: seeded_rows(lambda: of(num_shards=3, shard_id=1)),
     }
     fixed = {
-        "batch(3)": of(shuffle=False).batch(3),
-        "batch(3, True)": of(shuffle=False).batch(3, True),
-        "batch(3).repeat(2)": of(shuffle=False).batch(3).repeat(2),
-        "repeat(2).batch(3)": of(shuffle=False).repeat(2).batch(3),
-        "skip(3)": of(shuffle=False).skip(3),
-        "take(3)": of(shuffle=False).take(3),
-        "num_samples=4": of(shuffle=False, num_samples=4),
-        "SequentialSampler(2, 3)": of(sampler=ds.SequentialSampler(2, 3)),
-        "SubsetSampler": of(sampler=ds.SubsetSampler([5, 1])),
-        "DistributedSampler(3, 2, shuffle=False)": of(sampler=ds.DistributedSampler(3, 2, shuffle=False)),
-        "filter even": of(shuffle=False).filter(lambda x: x % 2 == 0),
-        "concat": of(shuffle=False).take(2) + of(shuffle=False).skip(8),
-        "map(+1)": of(shuffle=False).map(lambda x: x + 1),
-        "zip": ds.zip((of(shuffle=False), generated(shuffle=False).rename("x", "y"))),
-        "padded_batch": generated(shuffle=False)
-        .map(lambda x: np.arange(x % 3 + 1))
-        .padded_batch(2, pad_info={"x": ([4], -1)}),
+        "batch(3)": lambda: of(shuffle=False).batch(3),
+        "batch(3, True)": lambda: of(shuffle=False).batch(3, True),
+        "batch(3).repeat(2)": lambda: of(shuffle=False).batch(3).repeat(2),
+        "repeat(2).batch(3)": lambda: of(shuffle=False).repeat(2).batch(3),
+        "skip(3)": lambda: of(shuffle=False).skip(3),
+        "take(3)": lambda: of(shuffle=False).take(3),
+        "num_samples=4": lambda: of(shuffle=False, num_samples=4),
+        "SequentialSampler(2, 3)": lambda: of(sampler=ds.SequentialSampler(2, 3)),
+        "SubsetSampler": lambda: of(sampler=ds.SubsetSampler([5, 1])),
+        "DistributedSampler(3, 2, shuffle=False)": lambda: of(
+            sampler=ds.DistributedSampler(3, 2, shuffle=False)
+        ),
+        "filter even": lambda: of(shuffle=False).filter(lambda x: x % 2 == 0),
+        "concat": lambda: of(shuffle=False).take(2) + of(shuffle=False).skip(8),
+        "map(+1)": lambda: of(shuffle=False).map(lambda x: x + 1),
+        "zip": lambda: ds.zip((of(shuffle=False), generated(shuffle=False).rename("x", "y"))),
+        "padded_batch": lambda: (
+            generated(shuffle=False)
+            .map(lambda x: np.arange(x % 3 + 1))
+            .padded_batch(2, pad_info={"x": ([4], -1)})
+        ),
     }
-    for name, dataset in fixed.items():
-        record[name] = {"size": dataset.get_dataset_size(), "rows": rows(dataset)}
+
+    def whole(make: Callable[[], ds.Dataset]) -> dict[str, Any]:
+        """Its size and rows."""
+        dataset = make()
+        return {"size": dataset.get_dataset_size(), "rows": rows(dataset)}
+
+    record = {name: attempt(make) for name, make in seeded.items()}
+    record |= {name: attempt(lambda make=make: whole(make)) for name, make in fixed.items()}
     mixed = ds.NumpySlicesDataset({"a": [1, 2], "b": [1.5, 2.5], "c": ["x", "yy"]}, shuffle=False)
     record["dtypes of NumpySlices"] = {
         key: [str(value.dtype), list(value.shape)]

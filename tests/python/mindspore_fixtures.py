@@ -58,6 +58,12 @@ def load_families() -> Iterator[tuple[str, dict[str, Any]]]:
             yield path.stem, json.loads(path.read_text())
 
 
+def load_deviations() -> dict[str, str]:
+    """The reasons of deviations.txt by case."""
+    lines = (FIXTURES / "deviations.txt").read_text().splitlines()
+    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+
+
 def load_inputs() -> dict[str, list]:
     """The named inputs as [dtype, shape, flat values]."""
     return json.loads((FIXTURES / "ops/inputs.json").read_text())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mindspore_fixtures import FIXTURES, Evaluator, array_of, load_families, load_inputs
+from mindspore_fixtures import Evaluator, array_of, load_deviations, load_families, load_inputs
 
 sorus = pytest.importorskip("sorus")
 
@@ -62,13 +62,7 @@ COARSE = {
 }
 
 
-def _read_deviations() -> dict[str, str]:
-    """The reasons of deviations.txt by case."""
-    lines = (FIXTURES / "deviations.txt").read_text().splitlines()
-    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
-
-
-DEVIATIONS = _read_deviations()
+DEVIATIONS = {case: reason for case, reason in load_deviations().items() if not case.startswith("facts:")}
 FAMILIES = dict(load_families())
 CASES = [(family, case) for family, content in FAMILIES.items() for case in content["cases"]]
 EVALUATOR = Evaluator(sorus, load_inputs())
