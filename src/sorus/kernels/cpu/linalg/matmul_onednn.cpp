@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "sorus/base/cpu_features.h"
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/copy/strided_copy.h"
+#include "sorus/kernels/cpu/linalg/matmul_call.h"
+#include "sorus/kernels/cpu/onednn/matmul.h"
+
+/// matmul of float32 and, where the CPU multiplies it, bfloat16 by oneDNN as operands lie; other 16-bit
+/// floats are widened to float32 first and rounded once at the end.
+namespace sorus {
+namespace {
+
+namespace onednn = kernels::onednn;
+
+constexpr int64_t kGrain = 32 * 1024;
+
+onednn::MatrixLayout layout_of(const MatmulCall::Matrix& x) {
+  onednn::MatrixLayout r;
+  std::copy(x.batch.begin(), x.batch.end(), r.batch_stride.begin());
+  r.row_stride = x.row;
+  r.col_stride = x.column;
+  return r;
+}
+
+onednn::MatmulProblem problem_of(const KernelCall& call, onednn::ElementType type) {
+  MatmulCall c(call);
+  onednn::MatmulProblem p;
+  p.m = c.m;
+  p.n = c.n;
+  p.k = c.k;
+  p.batch = c.batch;
+  p.a = layout_of(c.a);
+  p.b = layout_of(c.b);
+  p.out = layout_of(c.out);
+  // The stride of an axis of extent 1 says nothing; the library wants to see rows of neighbours.
+  if (p.n == 1) p.out.col_stride = 1;
+  p.type = p.out_type = type;
+  return p;
+}
+
+Refusal supports_native(const KernelCall& call) {
+  DType t = call.out[0].dtype;
+  if (t == DType::kFloat32) return kAccepted;
+  if (t != DType::kBFloat16) return "element type is neither float32 nor bfloat16";
+  const CpuFeatures& cpu = cpu_features();
+  return cpu.avx512_bf16 || cpu.amx ? kAccepted : "this CPU does not multiply bfloat16";
+}
+
+onednn::ElementType native_type(const KernelCall& call) {
+  return call.out[0].dtype == DType::kFloat32 ? onednn::ElementType::kFloat32
+                                              : onednn::ElementType::kBFloat16;
+}
+
+size_t native_workspace(const KernelCall& call) {
+  return onednn::matmul_workspace(problem_of(call, native_type(call)));
+}
+
+void run_native(const KernelCall& call) {
+  onednn::matmul(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data, nullptr,
+                 call.out[0].data, call.workspace);
+}
+
+Refusal supports_widened(const KernelCall& call) {
+  return is_half(call.out[0].dtype) ? kAccepted : "element type is not a 16-bit float";
+}
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Places in the workspace of the operands and the result as dense float32, of one operand brought into
+/// row-major order, and of the workspace of the product.
+struct WidenedCall {
+  Array in[2];
+  Array out[1];
+  size_t dense;
+  size_t product;
+
+  WidenedCall(const KernelCall& call, std::byte* space) {
+    size_t used = 0;
+    for (size_t i = 0; i < 2; ++i) in[i] = place(call.in[i], space, used);
+    out[0] = place(call.out[0], space, used);
+    dense = used;
+    used += aligned(static_cast<size_t>(std::max(call.in[0].numel(), call.in[1].numel())) * sizeof(Float16));
+    product = used;
+  }
+  [[nodiscard]] KernelCall call(const KernelCall& from) const { return {from.op, from.attributes, in, out}; }
+
+ private:
+  static Array place(const Array& x, std::byte* space, size_t& used) {
+    Array r{space ? space + used : nullptr, DType::kFloat32, x.shape, Strides::contiguous(*x.shape)};
+    used += aligned(static_cast<size_t>(x.numel()) * sizeof(float));
+    return r;
+  }
+};
+
+size_t widened_workspace(const KernelCall& call) {
+  WidenedCall wide(call, nullptr);
+  return wide.product + onednn::matmul_workspace(problem_of(wide.call(call), onednn::ElementType::kFloat32));
+}
+
+template <class T>
+void widen(Array x, const Array& wide, std::byte* dense) {
+  if (!is_contiguous(*x.shape, x.strides)) {
+    Array copy{dense, x.dtype, x.shape, Strides::contiguous(*x.shape)};
+    copy_array(x, copy);
+    x = copy;
+  }
+  const T* from = x.as<T>();
+  float* to = wide.as<float>();
+  parallel_ranges(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
+  });
+}
+
+template <class T>
+void run_widened_as(const KernelCall& call) {
+  auto* space = static_cast<std::byte*>(call.workspace);
+  WidenedCall wide(call, space);
+  for (size_t i = 0; i < 2; ++i) widen<T>(call.in[i], wide.in[i], space + wide.dense);
+  onednn::matmul(problem_of(wide.call(call), onednn::ElementType::kFloat32), wide.in[0].data, wide.in[1].data,
+                 nullptr, wide.out[0].data, space + wide.product);
+  T* to = call.out[0].as<T>();
+  const float* from = wide.out[0].as<float>();
+  parallel_ranges(call.out[0].numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = T(from[i]);
+  });
+}
+
+void run_widened(const KernelCall& call) {
+  if (call.out[0].numel() == 0) return;
+  call.out[0].dtype == DType::kFloat16 ? run_widened_as<Float16>(call) : run_widened_as<BFloat16>(call);
+}
+
+const KernelRegistrar registered_native{"matmul",
+                                        Kernel{.name = "matmul_onednn",
+                                               .in_layout = Layout::kAny,
+                                               .supports = supports_native,
+                                               .workspace = native_workspace,
+                                               .run = run_native},
+                                        kLibraryRank};
+const KernelRegistrar registered_widened{"matmul",
+                                         Kernel{.name = "matmul_onednn_widened",
+                                                .in_layout = Layout::kAny,
+                                                .supports = supports_widened,
+                                                .workspace = widened_workspace,
+                                                .run = run_widened},
+                                         kSimdRank};
+
+}  // namespace
+}  // namespace sorus
