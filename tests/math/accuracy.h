@@ -206,7 +206,7 @@ Worst<T> measure(const BinaryCase<T>& c, std::uint64_t count) {
 /// Sets how many points are tried per function: SORUS_SWEEP=1000000, say. The default keeps the test short.
 inline std::uint64_t sweep_count() {
   const char* text = std::getenv("SORUS_SWEEP");
-  return text ? std::strtoull(text, nullptr, 10) : 40'000;
+  return text ? std::strtoull(text, nullptr, 10) : 100'000;
 }
 
 template <class T>
