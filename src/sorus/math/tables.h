@@ -1,6 +1,7 @@
 #pragma once
 
-// Tables of the scalar functions. Generated from 4000 bits of 2 / pi; see functions/trigonometric.inc.
+// Tables of the scalar functions: the bits of 2 / pi (first computed to 4000 bits) for
+// functions/trigonometric.inc. The test of that file fails if one of them is wrong.
 
 namespace sorus::math {
 
