@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "sorus/base/export.h"
+
+namespace sorus::formats {
+
+/// A file mapped read-only into memory. Throws IOError naming the path when it is missing, a folder or
+/// unreadable.
+class SORUS_API MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  [[nodiscard]] std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Writes a file under a temporary name beside the target and gives it its name in commit(), after the bytes
+/// have reached the disk: no moment leaves a file that looks whole and is not. Without commit() nothing is
+/// left behind. Throws IOError naming path and reason (no space, no permission, no folder).
+class SORUS_API AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+}  // namespace sorus::formats
