@@ -138,7 +138,7 @@ TEST_F(Checkpoint, RandomDamageNeverCrashes) {
   std::string good = bytes_of(path());
   std::mt19937 random(1);
   int refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     std::string bad = good;
     for (int k = 0, n = 1 + static_cast<int>(random() % 4); k < n; ++k)
       bad[random() % bad.size()] = static_cast<char>(random());
@@ -150,7 +150,7 @@ TEST_F(Checkpoint, RandomDamageNeverCrashes) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 200);
 }
 
 }  // namespace
