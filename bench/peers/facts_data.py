@@ -159,6 +159,16 @@ def seeded_rows(make: Callable[[], ds.Dataset], seeds: Iterable[int] = (0, 1)) -
     return record
 
 
+def seeded_epochs(make: Callable[[], ds.Dataset], seeds: Iterable[int] = (0, 1)) -> dict[str, list]:
+    """Rows of three epochs of one iterator of a dataset, for some seeds."""
+    record = {}
+    for seed in seeds:
+        ds.config.set_seed(seed)
+        iterator = make().create_tuple_iterator(num_epochs=3, output_numpy=True)
+        record[f"seed {seed}"] = [[row[0].tolist() for row in iterator] for _ in range(3)]
+    return record
+
+
 def pipelines() -> dict[str, Any]:
     """Orders and shapes that a data pipeline gives, with seeds where it shuffles."""
     numbers = list(range(10))
@@ -181,6 +191,15 @@ def pipelines() -> dict[str, Any]:
         "shuffle(100)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(100)),
         "shuffle(4).batch(3)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4).batch(3)),
         "shuffle(4).repeat(2)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4).repeat(2)),
+        "three epochs": lambda: seeded_epochs(lambda: of(shuffle=True)),
+        "three epochs, shuffle(4)": lambda: seeded_epochs(lambda: of(shuffle=False).shuffle(4)),
+        "three epochs, num_shards=2": lambda: seeded_epochs(lambda: of(num_shards=2, shard_id=0)),
+        "three epochs, RandomSampler(True, 5)": lambda: seeded_epochs(
+            lambda: of(sampler=ds.RandomSampler(True, 5))
+        ),
+        "three epochs, SubsetRandomSampler": lambda: seeded_epochs(
+            lambda: of(sampler=ds.SubsetRandomSampler([1, 3, 5, 7, 9]))
+        ),
         "RandomSampler": lambda: seeded_rows(lambda: of(sampler=ds.RandomSampler())),
         "RandomSampler(True, 5)": lambda: seeded_rows(lambda: of(sampler=ds.RandomSampler(True, 5))),
         "SubsetRandomSampler": lambda: seeded_rows(lambda: of(sampler=ds.SubsetRandomSampler([1, 3, 5, 7]))),
