@@ -100,14 +100,8 @@ class Evaluator:
     def __init__(self, framework: ModuleType, inputs: dict[str, list]):
         self.framework = framework
         self.inputs = inputs
-        self.modules = {
-            "ms": framework,
-            "ops": framework.ops,
-            "mint": framework.mint,
-            "nn": framework.nn,
-            "Tensor": framework.Tensor,
-            "np": np,
-        }
+        self.modules = {name: getattr(framework, name, None) for name in ("ops", "mint", "nn", "Tensor")}
+        self.modules |= {"ms": framework, "np": np}
 
     def dtype(self, name: str) -> Any:
         """The framework's dtype object with this name."""
