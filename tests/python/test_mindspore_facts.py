@@ -27,6 +27,7 @@ MODULES = (
     ".dataset",
     ".dataset.transforms",
     ".dataset.vision",
+    ".common",
     ".common.initializer",
 )
 RECORD = json.loads((FIXTURES / "facts.json").read_text())
@@ -39,7 +40,6 @@ CHANCE = {"seeds": "np.random", "initializers": None}
 def _recorder() -> ModuleType:
     """bench/peers/record_facts.py, importing Sorus wherever it says MindSpore."""
     aliases = {f"mindspore{name}": importlib.import_module(f"sorus{name}") for name in MODULES}
-    aliases["mindspore.common"] = importlib.import_module("sorus.common")
     before = {name: sys.modules.get(name) for name in aliases}
     sys.modules.update(aliases)
     sys.path.insert(0, str(FIXTURES.parents[2] / "bench/peers"))
@@ -125,6 +125,23 @@ def _difference(got: Any, expected: Any, path: str, chance: bool) -> str:
     return next(filter(None, differences), "")
 
 
+@functools.cache
+def _missing_modules() -> tuple[str, ...]:
+    """Modules that the sections import and Sorus lacks."""
+    missing = []
+    for name in MODULES:
+        try:
+            importlib.import_module(f"sorus{name}")
+        except ModuleNotFoundError:
+            missing.append(f"sorus{name}")
+    return tuple(missing)
+
+
+def test_every_module_exists() -> None:
+    """Modules that the facts are about and Sorus lacks, as one list."""
+    assert not _missing_modules()
+
+
 def test_every_deviation_is_a_recorded_fact() -> None:
     """No line of deviations.txt is left behind when its fact goes."""
     names = {
@@ -139,6 +156,8 @@ def test_every_deviation_is_a_recorded_fact() -> None:
 @pytest.mark.parametrize("section, key", _facts())
 def test_fact(section: str, key: str) -> None:
     """Sorus gives what MindSpore gave."""
+    if _missing_modules():
+        pytest.skip("modules are missing: test_every_module_exists lists them")
     ours = _section(section)
     assert key in ours, f"{section} has no {key}"
     chance = section in CHANCE and not (CHANCE[section] and key.startswith(CHANCE[section]))
