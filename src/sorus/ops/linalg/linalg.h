@@ -1,11 +1,62 @@
 #pragma once
 
+#include <span>
+#include <string_view>
+
+#include "sorus/core/scalar.h"
 #include "sorus/core/tensor.h"
 
+/// Products of vectors, matrices and stacks of them. Operands are converted to their common dtype (bool has
+/// no product). Sums of products accumulate in float32 for 16-bit floats; bits do not depend on strides.
 namespace sorus {
 
 /// Matrix product with NumPy's rules: vectors, batches and broadcasting of batch axes. Accumulates in float32
-/// or wider.
+/// or wider. Throws ShapeError, DTypeError.
 [[nodiscard]] SORUS_API Tensor matmul(const Tensor& a, const Tensor& b);
+
+/// Sum of products of two vectors: a scalar.
+[[nodiscard]] SORUS_API Tensor dot(const Tensor& a, const Tensor& b);
+/// Matrix (m, n) times vector (n).
+[[nodiscard]] SORUS_API Tensor mv(const Tensor& a, const Tensor& x);
+/// Matrix (m, k) times matrix (k, n).
+[[nodiscard]] SORUS_API Tensor mm(const Tensor& a, const Tensor& b);
+/// (b, m, k) times (b, k, n), batch by batch.
+[[nodiscard]] SORUS_API Tensor bmm(const Tensor& a, const Tensor& b);
+/// out[i, j] = a[i] * b[j] of two vectors.
+[[nodiscard]] SORUS_API Tensor outer(const Tensor& a, const Tensor& b);
+/// Sum of products over the last axes of both: out[a..., b...] (NumPy's inner).
+[[nodiscard]] SORUS_API Tensor inner(const Tensor& a, const Tensor& b);
+
+/// beta * input + alpha * (a times b); the input broadcasts to the product.
+[[nodiscard]] SORUS_API Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta = 1,
+                                     Scalar alpha = 1);
+[[nodiscard]] SORUS_API Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& x, Scalar beta = 1,
+                                     Scalar alpha = 1);
+[[nodiscard]] SORUS_API Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta = 1,
+                                    Scalar alpha = 1);
+[[nodiscard]] SORUS_API Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta = 1,
+                                       Scalar alpha = 1);
+/// As baddbmm, the products summed over the batch.
+[[nodiscard]] SORUS_API Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta = 1,
+                                      Scalar alpha = 1);
+
+/// Sum of products over the axes axes_a of a and axes_b of b, pairwise; the others stay, a's first.
+[[nodiscard]] SORUS_API Tensor tensordot(const Tensor& a, const Tensor& b, const Ints& axes_a,
+                                         const Ints& axes_b);
+/// Over the last `count` axes of a and the first of b.
+[[nodiscard]] SORUS_API Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count);
+/// Einstein's summation, "ij,jk->ik": letters name axes, ... the others (broadcast); a letter twice in one
+/// operand means its diagonal, one that the result lacks is summed. Without -> the result has the letters
+/// that occur once, in alphabetical order. Operands are contracted from left to right. Throws ValueError for
+/// an equation that does not parse, ShapeError for extents that differ.
+[[nodiscard]] SORUS_API Tensor einsum(std::string_view equation, std::span<const Tensor> operands);
+/// Kronecker's product: blocks a[i...] * b. Ranks may differ; at most 4 each.
+[[nodiscard]] SORUS_API Tensor kron(const Tensor& a, const Tensor& b);
+/// Sum of the diagonal of axes 0 and 1.
+[[nodiscard]] SORUS_API Tensor trace(const Tensor& x, int64_t offset = 0);
+/// a times itself, n >= 0 times; n = 0 gives the identity. a: (..., m, m).
+[[nodiscard]] SORUS_API Tensor matrix_power(const Tensor& a, int64_t n);
+/// Cross product of vectors of length 3 along an axis; the others broadcast.
+[[nodiscard]] SORUS_API Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1);
 
 }  // namespace sorus
