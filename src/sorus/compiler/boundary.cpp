@@ -31,6 +31,18 @@ class PlanStore {
     plans_.try_emplace(key, Entry{std::move(plan), ++clock_});
     if (plans_.size() > kMaxSignatures) drop_oldest();
   }
+  std::vector<Graph> graphs(uint64_t key) {
+    std::lock_guard lock(mutex_);
+    std::vector<Graph> found;
+    auto at = plans_.find(key);
+    if (at == plans_.end()) return found;
+    for (const auto& segment : at->second.plan->segments) {
+      std::vector<char> all(static_cast<size_t>(segment->result_count), 1);
+      std::vector<int32_t> slots;
+      found.push_back(segment_graph(*segment, segment->calls.size(), all, &slots));
+    }
+    return found;
+  }
   size_t clear() {
     std::lock_guard lock(mutex_);
     size_t n = plans_.size();
@@ -125,6 +137,10 @@ std::function<Tensor(const Tensor&)> jit(std::function<Tensor(const Tensor&)> f)
 bool& boundaries_enabled() {
   static thread_local bool enabled = true;
   return enabled;
+}
+
+std::vector<Graph> recorded_graphs(uint64_t key) {
+  return PlanStore::instance().graphs(hash_combine(key, scope_state().hash()));
 }
 
 size_t clear_recordings() { return PlanStore::instance().clear(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "sorus/compiler/recording.h"
 #include "sorus/dispatch/apply.h"
@@ -21,6 +22,10 @@ using TensorFunction = std::function<TensorList(const TensorList&)>;
 
 /// While false on this thread, boundaries just run: for comparing modes.
 [[nodiscard]] SORUS_API bool& boundaries_enabled();
+
+/// The graphs of the segments recorded under a key on this thread's scopes, before any pass, every result an
+/// output.
+[[nodiscard]] SORUS_API std::vector<Graph> recorded_graphs(uint64_t key);
 
 /// Drops all recordings that are not in use, and counts how many there were.
 SORUS_API size_t clear_recordings();

@@ -372,7 +372,7 @@ std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
     if (p->live == live) return p;
   auto program = std::make_shared<SegmentProgram>();
   Graph graph = segment_graph(*segment_, segment_->calls.size(), live, &program->slots);
-  PassOptions options;
+  PassOptions options = pass_options();
   options.relaxed = scope_state().relaxed_numerics;
   run_passes(graph, options);
   program->live = std::move(live);

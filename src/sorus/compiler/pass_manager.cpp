@@ -42,6 +42,11 @@ std::vector<std::string> split_names(const std::string& text) {
 
 std::span<const Pass> all_passes() { return kPasses; }
 
+PassOptions& pass_options() {
+  static thread_local PassOptions options;
+  return options;
+}
+
 void run_passes(Graph& graph, const PassOptions& options) {
   static const std::vector<std::string> skipped = split_names(env_string("SORUS_SKIP_PASSES"));
   check_names(options.skip);

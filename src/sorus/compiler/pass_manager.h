@@ -31,6 +31,9 @@ struct PassOptions {
   std::function<void(std::string_view pass, const Graph&, double seconds)> after;  ///< called after each pass
 };
 
+/// The options with which this thread compiles boundaries; recordings that exist keep their programs.
+[[nodiscard]] SORUS_API PassOptions& pass_options();
+
 /// Runs the passes, each verified afterwards. Throws InternalError naming the pass that broke a graph,
 /// ValueError for a pass name that does not exist.
 SORUS_API void run_passes(Graph& graph, const PassOptions& options = {});

@@ -1,0 +1,96 @@
+#include "sorus/autograd/grad.h"
+#include "sorus/compiler/boundary.h"
+#include "sorus/compiler/executable.h"
+#include "sorus/compiler/pass_manager.h"
+#include "tests/ops/harness/corpus.h"
+
+namespace sorus::samples {
+namespace {
+
+class ModesCorpus : public Corpus {};
+
+/// Results of running `body` as a boundary three times: recorded, compiled, run again.
+std::vector<TensorList> three_calls(uint64_t key, const std::function<TensorList()>& body) {
+  std::vector<TensorList> results;
+  for (int i = 0; i < 3; ++i) {
+    TensorList out;
+    run_boundary(key, [&] { out = body(); });
+    results.push_back(std::move(out));
+  }
+  return results;
+}
+
+/// Sets the passes with which this thread compiles, and puts the usual ones back.
+class OnlyPasses {
+ public:
+  explicit OnlyPasses(std::vector<std::string> only) { pass_options().only = std::move(only); }
+  ~OnlyPasses() { pass_options().only.clear(); }
+};
+
+TensorList floating_inputs(const TensorList& in) {
+  TensorList out;
+  for (const Tensor& t : in)
+    if (is_floating(t.dtype())) out.push_back(t);
+  return out;
+}
+
+TEST_P(ModesCorpus, EagerRecordedAndCompiledHaveEqualBits) {
+  for_each([](const Sample& sample, DType dtype) {
+    const TensorList in = inputs_of(sample, dtype);
+    const TensorList eager = sample.call(in);
+    for (const TensorList& got : three_calls(new_boundary_id(), [&] { return sample.call(in); }))
+      expect_equal(got, eager, "in a boundary");
+  });
+}
+
+TEST_P(ModesCorpus, EachPassAloneKeepsTheBits) {
+  std::vector<std::vector<std::string>> choices;
+  for (const Pass& p : all_passes()) choices.push_back({std::string(p.name)});
+  for_each([&](const Sample& sample, DType dtype) {
+    if (dtype != sample.dtypes.back()) return;  // passes do not look at dtypes; one is enough
+    const TensorList in = inputs_of(sample, dtype);
+    const TensorList eager = sample.call(in);
+    for (const auto& choice : choices) {
+      OnlyPasses only(choice);
+      expect_equal(three_calls(new_boundary_id(), [&] { return sample.call(in); })[1], eager, choice[0]);
+    }
+  });
+}
+
+TEST_P(ModesCorpus, GradientsHaveTheBitsOfEager) {
+  for_each([](const Sample& sample, DType dtype) {
+    if (!sample.gradient || !is_floating(dtype)) return;
+    const TensorList in = inputs_of(sample, dtype);
+    auto gradients = [&] {
+      Pullback p = vjp(sample.call, in);
+      TensorList seeds;
+      for (const Tensor& v : p.values) seeds.push_back(v);  // as good as any other of its type
+      return floating_inputs(p.pull(seeds));
+    };
+    const TensorList eager = gradients();
+    for (const TensorList& got : three_calls(new_boundary_id(), gradients))
+      expect_equal(got, eager, "gradients in a boundary");
+  });
+}
+
+TEST_P(ModesCorpus, GraphTextIsLossless) {
+  for_each([](const Sample& sample, DType dtype) {
+    if (dtype != sample.dtypes.back()) return;
+    const TensorList in = inputs_of(sample, dtype);
+    const uint64_t key = new_boundary_id();
+    run_boundary(key, [&] { static_cast<void>(sample.call(in)); });
+    for (const Graph& graph : recorded_graphs(key)) {
+      graph.verify();
+      const std::string text = graph.text();
+      EXPECT_EQ(Graph::parse(text).text(), Graph::parse(Graph::parse(text).text()).text());
+      EXPECT_EQ(Graph::parse(text).nodes.size(), graph.nodes.size()) << text;
+      for (size_t i = 0; i < graph.nodes.size(); ++i)
+        EXPECT_TRUE(Graph::parse(text).nodes[i].attrs == graph.nodes[i].attrs) << text;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Op, ModesCorpus, ::testing::ValuesIn(sampled_functions()), test_name);
+
+}  // namespace
+}  // namespace sorus::samples
