@@ -1,4 +1,4 @@
-#include "sorus/kernels/cpu/onednn/conv.h"
+#include "sorus/kernels/cpu/conv/conv.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Convolutions by oneDNN: float32 everywhere, bfloat16 where the CPU has its dot products. Activations lie
-/// channels-last, weights row-major.
+/// Convolutions by the CPU's own kernels and by oneDNN: float32 everywhere, bfloat16 where the CPU has its
+/// dot products. Activations lie channels-last, weights row-major.
 namespace sorus {
 namespace {
 
@@ -56,7 +56,7 @@ ConvProblem weight_problem(const KernelCall& c) {
 template <class Extent>
 Refusal judge(const KernelCall& c, Extent kernel) {
   DType t = c.out[0].dtype;
-  if (t != DType::kFloat32 && t != DType::kBFloat16) return "oneDNN computes float32 and bfloat16";
+  if (t != DType::kFloat32 && t != DType::kBFloat16) return "it computes float32 and bfloat16";
   if (t == DType::kBFloat16 && !cpu_features().avx512_bf16) return "this CPU has no bfloat16 dot products";
   for (const Array& a : c.in)
     if (a.present() && a.numel() == 0) return "an operand is empty";
@@ -84,7 +84,7 @@ size_t bias_bytes(const ConvProblem& p) {
 
 size_t forward_workspace(const KernelCall& c) {
   ConvProblem p = forward_problem(c);
-  return bias_bytes(p) + conv_workspace(p, ConvPass::kForward);
+  return bias_bytes(p) + kernels::conv::workspace(p, ConvPass::kForward);
 }
 void forward(const KernelCall& c) {
   ConvProblem p = forward_problem(c);
@@ -97,27 +97,27 @@ void forward(const KernelCall& c) {
   } else if (p.has_bias) {
     bias = c.in[2].as<float>();
   }
-  conv_forward(p, c.in[0].data, c.in[1].data, bias, c.out[0].data, workspace + bias_bytes(p));
+  kernels::conv::forward(p, c.in[0].data, c.in[1].data, bias, c.out[0].data, workspace + bias_bytes(p));
 }
 
 size_t input_workspace(const KernelCall& c) {
-  return conv_workspace(input_problem(c), ConvPass::kBackwardData);
+  return kernels::conv::workspace(input_problem(c), ConvPass::kBackwardData);
 }
 void backward_input(const KernelCall& c) {
-  conv_backward_data(input_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
+  kernels::conv::backward_data(input_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
 }
 
 size_t weight_workspace(const KernelCall& c) {
-  return conv_workspace(weight_problem(c), ConvPass::kBackwardWeights);
+  return kernels::conv::workspace(weight_problem(c), ConvPass::kBackwardWeights);
 }
 void backward_weight(const KernelCall& c) {
-  conv_backward_weights(weight_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
+  kernels::conv::backward_weights(weight_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
 }
 
 constexpr uint32_t kWeightAndBias = 0b110;
 
 const KernelRegistrar forward_registered{"conv",
-                                         {.name = "conv_onednn",
+                                         {.name = "conv_cpu",
                                           .in_layout = Layout::kChannelsLast,
                                           .out_layout = Layout::kChannelsLast,
                                           .supports = supports,
@@ -126,7 +126,7 @@ const KernelRegistrar forward_registered{"conv",
                                           .row_major_in = kWeightAndBias},
                                          kLibraryRank};
 const KernelRegistrar backward_input_registered{"conv_backward_input",
-                                                {.name = "conv_backward_input_onednn",
+                                                {.name = "conv_backward_input_cpu",
                                                  .in_layout = Layout::kChannelsLast,
                                                  .out_layout = Layout::kChannelsLast,
                                                  .supports = supports,
@@ -135,7 +135,7 @@ const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                  .row_major_in = kWeightAndBias},
                                                 kLibraryRank};
 const KernelRegistrar backward_weight_registered{"conv_backward_weight",
-                                                 {.name = "conv_backward_weight_onednn",
+                                                 {.name = "conv_backward_weight_cpu",
                                                   .in_layout = Layout::kChannelsLast,
                                                   .out_layout = Layout::kContiguous,
                                                   .supports = supports_weight,

@@ -1,0 +1,293 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/nn/pool.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "sorus/base/thread_pool.h"
+#include "sorus/dispatch/kernel.h"
+#include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/pool_windows.h"
+
+/// Pooling of channels-last tensors, 16 channels at a time, in float32. Blocks may overlap the next pixel: a
+/// result row is made in a scratch row with room at its end, left to right, so that what a block writes too
+/// much is written again.
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace {
+
+/// Channels that one piece of work of the backward pass covers.
+constexpr int64_t kChannelPiece = 64;
+
+/// A dense channels-last tensor (n, spatial x 3, channels).
+template <class T>
+struct Pixels {
+  T* data;
+  T* end;
+  int64_t size[3];
+  int64_t channels;
+
+  explicit Pixels(const Array& a) : data(a.as<T>()), end(data + a.numel()), channels(a.size(1)) {
+    int skip = 3 - (a.rank() - 2);
+    for (int i = 0; i < 3; ++i) size[i] = i < skip ? 1 : a.size(2 + i - skip);
+  }
+  [[nodiscard]] int64_t pixels() const { return size[0] * size[1] * size[2]; }
+  [[nodiscard]] T* pixel(int64_t n, int64_t z, int64_t y, int64_t x) const {
+    return data + (((n * size[0] + z) * size[1] + y) * size[2] + x) * channels;
+  }
+};
+
+/// 16 elements, those beyond the end of the tensor 0.
+template <class T>
+HWY_INLINE Block load_until(const T* from, const T* end) {
+  return load_block(from, end - from, 0);
+}
+HWY_INLINE Block maximum(Block a, Block b) {
+  for (int i = 0; i < kParts; ++i) a.part[i] = math::maximum(a.part[i], b.part[i]);
+  return a;
+}
+
+/// Calls f(place z, y, x, number of the tap) for the places of one window.
+template <class F>
+HWY_INLINE void for_each_tap(const PoolWindows& w, const AxisWindow& z, const AxisWindow& y,
+                             const AxisWindow& x, F f) {
+  int64_t tap = 0;
+  for (int64_t i = 0; i < z.count; ++i)
+    for (int64_t j = 0; j < y.count; ++j)
+      for (int64_t k = 0; k < x.count; ++k, ++tap)
+        f(z.first + i * w.step[0], y.first + j * w.step[1], x.first + k * w.step[2], tap);
+}
+
+/// One result row: value(window, block of channels) for all windows and channels, rounded to T.
+template <class T, class Value>
+void fill_row(const PoolWindows& w, int64_t channels, T* row, std::vector<float>& scratch, Value value) {
+  auto windows = static_cast<int64_t>(w.axis[2].size());
+  scratch.resize(static_cast<size_t>(windows * channels + kBlock));
+  for (int64_t o = 0; o < windows; ++o)
+    for (int64_t c = 0; c < channels; c += kBlock)
+      store_floats(value(w.axis[2][static_cast<size_t>(o)], c), scratch.data() + o * channels + c);
+  if constexpr (std::is_same_v<T, float>) {
+    std::memcpy(row, scratch.data(), static_cast<size_t>(windows * channels) * sizeof(float));
+  } else {
+    for_each_block(windows * channels, [&](int64_t i, int64_t count) {
+      store_block(load_floats(scratch.data() + i), row + i, count);
+    });
+  }
+}
+
+/// Calls f(n, z, y, scratch) for all result rows, some at a time on each thread.
+template <class F>
+void for_each_result_row(int64_t n, const PoolWindows& w, int64_t channels, F f) {
+  auto depth = static_cast<int64_t>(w.axis[0].size()), height = static_cast<int64_t>(w.axis[1].size());
+  int64_t row = static_cast<int64_t>(w.axis[2].size()) * channels;
+  int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, row));
+  parallel_ranges(n * depth * height, grain, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch;
+    for (int64_t r = begin; r < end; ++r) f(r / (depth * height), r / height % depth, r % height, scratch);
+  });
+}
+
+template <class T>
+void max_forward(const KernelCall& call) {
+  PoolWindows w(*call.in[0].shape, *call.out[0].shape, call.attrs<PoolAttrs>());
+  Pixels<T> x(call.in[0]), y(call.out[0]);
+  for_each_result_row(call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
+    const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
+    const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
+    fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
+      Block best = Block::of(-std::numeric_limits<float>::infinity());
+      for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t tap) {
+        Block v = load_until(x.pixel(n, iz, iy, ix) + c, x.end);
+        best = tap == 0 ? v : maximum(best, v);
+      });
+      return best;
+    });
+  });
+}
+
+template <class T>
+void average_forward(const KernelCall& call) {
+  const auto& a = call.attrs<PoolAttrs>();
+  PoolWindows w(*call.in[0].shape, *call.out[0].shape, a);
+  Pixels<T> x(call.in[0]), y(call.out[0]);
+  for_each_result_row(call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
+    const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
+    const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
+    fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
+      Block sum = Block::of(0);
+      for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t) {
+        sum = sum + load_until(x.pixel(n, iz, iy, ix) + c, x.end);
+      });
+      return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+    });
+  });
+}
+
+/// The gradient of one sample and one piece of its channels: add(window z, y, x, offset of the window's pixel,
+/// first channel, count, sums) adds a window's share to `sums`, (pixels, channels of the piece) with room at
+/// the end.
+template <class T, class Add>
+void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int64_t samples, Add add) {
+  int64_t pieces = std::max<int64_t>(1, (dx.channels + kChannelPiece - 1) / kChannelPiece);
+  parallel_for(samples * pieces, [&](int64_t piece) {
+    int64_t n = piece / pieces, first = piece % pieces * kChannelPiece;
+    int64_t channels = std::min(kChannelPiece, dx.channels - first);
+    std::vector<float> sums(static_cast<size_t>(dx.pixels() * channels + kBlock));
+    for (size_t i = 0; i < w.axis[0].size(); ++i)
+      for (size_t j = 0; j < w.axis[1].size(); ++j)
+        for (size_t k = 0; k < w.axis[2].size(); ++k) {
+          const T* from = g.pixel(n, static_cast<int64_t>(i), static_cast<int64_t>(j), static_cast<int64_t>(k));
+          for (int64_t c = 0; c < channels; c += kBlock) {
+            // Lanes beyond the piece hold 0, which adds nothing to the next pixel.
+            Block gradient = load_block(from + first + c, channels - c, 0);
+            add(n, w.axis[0][i], w.axis[1][j], w.axis[2][k], first + c, gradient, sums.data() + c, channels);
+          }
+        }
+    T* to = dx.pixel(n, 0, 0, 0) + first;
+    if (pieces == 1) {
+      for_each_block(dx.pixels() * channels, [&](int64_t i, int64_t count) {
+        store_block(load_floats(sums.data() + i), to + i, count);
+      });
+      return;
+    }
+    for (int64_t p = 0; p < dx.pixels(); ++p)
+      for_each_block(channels, [&](int64_t c, int64_t count) {
+        store_block(load_block(sums.data() + p * channels + c, count, 0), to + p * dx.channels + c, count);
+      });
+  });
+}
+
+HWY_INLINE void add_to(float* sums, Block b) { store_floats(load_floats(sums) + b, sums); }
+
+template <class T>
+void average_backward(const KernelCall& call) {
+  const auto& a = call.attrs<PoolAttrs>();
+  PoolWindows w(*call.out[0].shape, *call.in[0].shape, a);
+  Pixels<T> g(call.in[0]), dx(call.out[0]);
+  backward(w, g, dx, call.in[0].size(0),
+           [&](int64_t, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t, Block gradient,
+               float* sums, int64_t channels) {
+             Block share = gradient / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+             for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t) {
+               add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
+             });
+           });
+}
+
+template <class T>
+void max_backward(const KernelCall& call) {
+  PoolWindows w(*call.in[0].shape, *call.in[1].shape, call.attrs<PoolAttrs>());
+  Pixels<T> in(call.in[0]), g(call.in[1]), dx(call.out[0]);
+  backward(w, g, dx, call.in[0].size(0),
+           [&](int64_t n, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t c,
+               Block gradient, float* sums, int64_t channels) {
+             Block best = Block::of(0), place = Block::of(0);
+             for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
+               Block v = load_until(in.pixel(n, z, y, x) + c, in.end);
+               for (int i = 0; i < kParts; ++i) {
+                 auto stays = (best.part[i] >= v.part[i]) | math::is_nan(best.part[i]);
+                 Float number = Float::of(static_cast<double>(tap));
+                 place.part[i] = tap == 0 ? number : select(stays, place.part[i], number);
+                 best.part[i] = tap == 0 ? v.part[i] : select(stays, best.part[i], v.part[i]);
+               }
+             });
+             for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
+               Block share;
+               for (int i = 0; i < kParts; ++i)
+                 share.part[i] = select(place.part[i] == Float::of(static_cast<double>(tap)), gradient.part[i],
+                                        Float::of(0));
+               add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
+             });
+           });
+}
+
+void max_pool(const KernelCall& c) {
+  switch (c.out[0].dtype) {
+    case DType::kFloat32:
+      return max_forward<float>(c);
+    case DType::kBFloat16:
+      return max_forward<BFloat16>(c);
+    default:
+      return max_forward<Float16>(c);
+  }
+}
+void avg_pool(const KernelCall& c) {
+  switch (c.out[0].dtype) {
+    case DType::kFloat32:
+      return average_forward<float>(c);
+    case DType::kBFloat16:
+      return average_forward<BFloat16>(c);
+    default:
+      return average_forward<Float16>(c);
+  }
+}
+void max_pool_backward(const KernelCall& c) {
+  switch (c.out[0].dtype) {
+    case DType::kFloat32:
+      return max_backward<float>(c);
+    case DType::kBFloat16:
+      return max_backward<BFloat16>(c);
+    default:
+      return max_backward<Float16>(c);
+  }
+}
+void avg_pool_backward(const KernelCall& c) {
+  switch (c.out[0].dtype) {
+    case DType::kFloat32:
+      return average_backward<float>(c);
+    case DType::kBFloat16:
+      return average_backward<BFloat16>(c);
+    default:
+      return average_backward<Float16>(c);
+  }
+}
+
+}  // namespace
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+namespace {
+
+HWY_EXPORT(max_pool);
+HWY_EXPORT(avg_pool);
+HWY_EXPORT(max_pool_backward);
+HWY_EXPORT(avg_pool_backward);
+
+Refusal supports(const KernelCall& c) {
+  return c.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
+}
+
+Kernel pool_kernel(std::string_view name, void (*run)(const KernelCall&)) {
+  return {.name = name,
+          .in_layout = Layout::kChannelsLast,
+          .out_layout = Layout::kChannelsLast,
+          .supports = supports,
+          .run = run};
+}
+
+const KernelRegistrar max_registered{
+    "max_pool",
+    pool_kernel("max_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool)(c); }), kSimdRank};
+const KernelRegistrar avg_registered{
+    "avg_pool",
+    pool_kernel("avg_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool)(c); }), kSimdRank};
+const KernelRegistrar max_backward_registered{
+    "max_pool_backward",
+    pool_kernel("max_pool_backward_simd",
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool_backward)(c); }),
+    kSimdRank};
+const KernelRegistrar avg_backward_registered{
+    "avg_pool_backward",
+    pool_kernel("avg_pool_backward_simd",
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool_backward)(c); }),
+    kSimdRank};
+
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,279 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/nn/softmax.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include <cmath>
+#include <limits>
+
+#include "sorus/base/thread_pool.h"
+#include "sorus/dispatch/kernel.h"
+#include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/labels.h"
+#include "sorus/ops/nn/attributes.h"
+
+/// Softmax, its logarithm, softmax cross-entropy and their gradients along contiguous rows, a row after the
+/// other: float32 arithmetic, 16 running sums.
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+/// Elements of a piece of work.
+constexpr int64_t kGrain = 16384;
+
+template <class F>
+void for_each_row(int64_t rows, int64_t n, F f) {
+  parallel_ranges(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) f(r);
+  });
+}
+
+struct RowSize {
+  int64_t rows, n;
+  explicit RowSize(const Array& x) : n(x.size(x.rank() - 1)) { rows = n == 0 ? 0 : x.numel() / n; }
+};
+
+/// The tail of a row reads as -infinity, whose exponential is 0.
+template <class T>
+float largest(const T* x, int64_t n) {
+  Block m = Block::of(kLowest);
+  for_each_block(n, [&](int64_t i, int64_t count) { m = max(m, load_block(x + i, count, kLowest)); });
+  return max_of(m);
+}
+
+template <class T>
+float sum_of_exp(const T* x, int64_t n, float top) {
+  Block sum = Block::of(0), shift = Block::of(top);
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    sum = sum + exp(load_block(x + i, count, kLowest) - shift);
+  });
+  return sum_of(sum);
+}
+
+template <class T>
+void softmax_row(const T* x, T* y, int64_t n) {
+  float top = largest(x, n);
+  Block shift = Block::of(top);
+  if constexpr (std::is_same_v<T, float>) {
+    // The exponentials wait in the result for their sum.
+    Block sum = Block::of(0);
+    for_each_block(n, [&](int64_t i, int64_t count) {
+      Block e = exp(load_block(x + i, count, kLowest) - shift);
+      store_block(e, y + i, count);
+      sum = sum + e;
+    });
+    Block scale = Block::of(1.0F / sum_of(sum));
+    for_each_block(n, [&](int64_t i, int64_t count) {
+      store_block(load_block(y + i, count, 0) * scale, y + i, count);
+    });
+  } else {
+    Block scale = Block::of(1.0F / sum_of_exp(x, n, top));
+    for_each_block(n, [&](int64_t i, int64_t count) {
+      store_block(exp(load_block(x + i, count, kLowest) - shift) * scale, y + i, count);
+    });
+  }
+}
+
+template <class T>
+void log_softmax_row(const T* x, T* y, int64_t n) {
+  float top = largest(x, n);
+  Block shift = Block::of(top), log_sum = Block::of(std::log(sum_of_exp(x, n, top)));
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(load_block(x + i, count, 0) - shift - log_sum, y + i, count);
+  });
+}
+
+template <class T>
+void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
+  Block dot = Block::of(0);
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    dot = fma(load_block(y + i, count, 0), load_block(g + i, count, 0), dot);
+  });
+  Block d = Block::of(sum_of(dot));
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - d), dx + i, count);
+  });
+}
+
+template <class T>
+void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
+  Block total = Block::of(0);
+  for_each_block(n, [&](int64_t i, int64_t count) { total = total + load_block(g + i, count, 0); });
+  Block s = Block::of(-sum_of(total));
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(fma(exp(load_block(y + i, count, 0)), s, load_block(g + i, count, 0)), dx + i, count);
+  });
+}
+
+template <class T>
+float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
+  float top = largest(x, n);
+  float log_sum = std::log(sum_of_exp(x, n, top));
+  auto at_label = static_cast<double>(log_sum - (static_cast<float>(x[label]) - top));
+  if (smoothing == 0) return static_cast<float>(at_label);
+  Block total = Block::of(0), shift = Block::of(top);
+  for_each_block(n, [&](int64_t i, int64_t count) { total = total + (load_block(x + i, count, top) - shift); });
+  double uniform = static_cast<double>(log_sum) - static_cast<double>(sum_of(total)) / static_cast<double>(n);
+  return static_cast<float>((1 - smoothing) * at_label + smoothing * uniform);
+}
+
+/// dx = (p - target) * g
+template <class T>
+void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing, float g) {
+  float top = largest(x, n);
+  float inverse = 1.0F / sum_of_exp(x, n, top);
+  Block shift = Block::of(top), scale = Block::of(inverse), gradient = Block::of(g);
+  Block uniform = Block::of(static_cast<float>(smoothing / static_cast<double>(n)));
+  auto p_minus_uniform = [&](Block b) { return exp(b - shift) * scale - uniform; };
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(p_minus_uniform(load_block(x + i, count, kLowest)) * gradient, dx + i, count);
+  });
+  alignas(64) float at[kBlock];
+  store_floats(p_minus_uniform(Block::of(static_cast<float>(x[label]))), at);
+  dx[label] = T((at[0] - static_cast<float>(1 - smoothing)) * g);
+}
+
+/// Runs body(type) for float and the 16-bit floats.
+template <class F>
+void by_type(DType t, F f) {
+  if (t == DType::kFloat32)
+    f(std::type_identity<float>{});
+  else if (t == DType::kBFloat16)
+    f(std::type_identity<BFloat16>{});
+  else
+    f(std::type_identity<Float16>{});
+}
+
+void softmax(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n);
+    });
+  });
+}
+void log_softmax(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      log_softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n);
+    });
+  });
+}
+void softmax_backward(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      int64_t at = r * s.n;
+      softmax_backward_row(c.in[0].as<T>() + at, c.in[1].as<T>() + at, c.out[0].as<T>() + at, s.n);
+    });
+  });
+}
+void log_softmax_backward(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      int64_t at = r * s.n;
+      log_softmax_backward_row(c.in[0].as<T>() + at, c.in[1].as<T>() + at, c.out[0].as<T>() + at, s.n);
+    });
+  });
+}
+
+void cross_entropy(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  const auto& a = c.attrs<CrossEntropyAttrs>();
+  Labels labels(c.in[1]);
+  labels.check(c.op.name, s.rows, s.n, a.ignore_index);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      int64_t label = labels[r];
+      c.out[0].as<T>()[r] = T(
+          label == a.ignore_index
+              ? 0.0F
+              : loss_of_row(c.in[0].as<T>() + r * s.n, s.n, label, a.label_smoothing));
+    });
+  });
+}
+void cross_entropy_backward(const KernelCall& c) {
+  RowSize s(c.in[0]);
+  const auto& a = c.attrs<CrossEntropyAttrs>();
+  Labels labels(c.in[1]);
+  labels.check(c.op.name, s.rows, s.n, a.ignore_index);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_row(s.rows, s.n, [&](int64_t r) {
+      T* dx = c.out[0].as<T>() + r * s.n;
+      int64_t label = labels[r];
+      if (label == a.ignore_index)
+        std::fill(dx, dx + s.n, T(0.0F));
+      else
+        loss_backward_row(c.in[0].as<T>() + r * s.n, dx, s.n, label, a.label_smoothing,
+                          static_cast<float>(c.in[2].as<T>()[r]));
+    });
+  });
+}
+
+}  // namespace
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+namespace {
+
+HWY_EXPORT(softmax);
+HWY_EXPORT(log_softmax);
+HWY_EXPORT(softmax_backward);
+HWY_EXPORT(log_softmax_backward);
+HWY_EXPORT(cross_entropy);
+HWY_EXPORT(cross_entropy_backward);
+
+Refusal supports_dtype(const KernelCall& c) {
+  return c.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
+}
+Refusal supports_rows(const KernelCall& c) {
+  if (c.attrs<SoftmaxAttrs>().axis != c.in[0].rank() - 1) return "the axis is not the last one";
+  return supports_dtype(c);
+}
+
+const KernelRegistrar softmax_registered{
+    "softmax",
+    {.name = "softmax_simd",
+     .supports = supports_rows,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax)(c); }},
+    kSimdRank};
+const KernelRegistrar log_softmax_registered{
+    "log_softmax",
+    {.name = "log_softmax_simd",
+     .supports = supports_rows,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax)(c); }},
+    kSimdRank};
+const KernelRegistrar softmax_backward_registered{
+    "softmax_backward",
+    {.name = "softmax_backward_simd",
+     .supports = supports_rows,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax_backward)(c); }},
+    kSimdRank};
+const KernelRegistrar log_softmax_backward_registered{
+    "log_softmax_backward",
+    {.name = "log_softmax_backward_simd",
+     .supports = supports_rows,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax_backward)(c); }},
+    kSimdRank};
+const KernelRegistrar cross_entropy_registered{
+    "softmax_cross_entropy",
+    {.name = "softmax_cross_entropy_simd",
+     .supports = supports_dtype,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy)(c); }},
+    kSimdRank};
+const KernelRegistrar cross_entropy_backward_registered{
+    "softmax_cross_entropy_backward",
+    {.name = "softmax_cross_entropy_backward_simd",
+     .supports = supports_dtype,
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy_backward)(c); }},
+    kSimdRank};
+
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE
