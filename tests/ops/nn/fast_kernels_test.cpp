@@ -62,6 +62,16 @@ void check_dtypes(const Function& f, const std::vector<Shape>& shapes) {
   check(f, half, 0.003);
 }
 
+TEST(FastKernels, ComeBeforeTheReference) {
+  for (const char* op :
+       {"conv", "conv_backward_input", "conv_backward_weight", "softmax", "log_softmax",
+        "softmax_cross_entropy", "layer_norm", "rms_norm", "batch_norm", "max_pool", "avg_pool"}) {
+    const OpDef* def = find_op(op);
+    ASSERT_NE(def, nullptr) << op;
+    EXPECT_GE(kernels_of(*def, Device{}).size(), 2U) << op;
+  }
+}
+
 TEST(FastKernels, SoftmaxOfShortAndLongRows) {
   for (int64_t n : {1, 5, 16, 31, 1000}) {
     check_dtypes([](const TensorList& t) { return TensorList{softmax(t[0])}; }, {{40, n}});
@@ -104,14 +114,21 @@ TEST(FastKernels, Pools) {
                                  PoolOptions{.stride = {3}, .padding = {0, 1, 1, 0}}}) {
       check_dtypes([&](const TensorList& t) { return TensorList{max_pool2d(t[0], {2}, o)}; },
                    {{3, channels, 9, 8}});
-      check_dtypes([&](const TensorList& t) { return TensorList{avg_pool2d(t[0], {2, 3}, o)}; },
-                   {{3, channels, 9, 8}});
+      check_dtypes(
+          [&](const TensorList& t) {
+            return TensorList{avg_pool2d(t[0], {2, 3}, o)};
+          },
+          {{3, channels, 9, 8}});
     }
     check_dtypes([](const TensorList& t) { return TensorList{max_pool1d(t[0], {3}, {.dilation = {2}})}; },
                  {{2, channels, 11}});
-    check_dtypes([](const TensorList& t) { return TensorList{avg_pool3d(t[0], {2})}; }, {{2, channels, 4, 4, 5}});
-    check_dtypes([](const TensorList& t) { return TensorList{adaptive_avg_pool(t[0], {3, 2})}; },
-                 {{2, channels, 7, 5}});
+    check_dtypes([](const TensorList& t) { return TensorList{avg_pool3d(t[0], {2})}; },
+                 {{2, channels, 4, 4, 5}});
+    check_dtypes(
+        [](const TensorList& t) {
+          return TensorList{adaptive_avg_pool(t[0], {3, 2})};
+        },
+        {{2, channels, 7, 5}});
   }
 }
 

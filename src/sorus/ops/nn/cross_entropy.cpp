@@ -37,7 +37,8 @@ Rows label_rows(const Tensor& x, const Tensor& target, const Tensor& weight, int
   Tensor kept = not_equal(target, scalar_beside(ignore_index, target.dtype()));
   Tensor zero = scalar_beside(0, target.dtype());
   Tensor label = where(kept, target, zero);
-  // Indices count from the end when negative, labels do not: move them out of range, so that they are refused.
+  // Indices count from the end when negative, labels do not: move them out of range, so that they are
+  // refused.
   label = where(less(label, zero), label - x.size(-1), label);
   Tensor picked = squeeze(gather_elements(x, expand_dims(label, -1), -1), {-1});
   Tensor counts = cast(kept, x.dtype());
@@ -62,8 +63,8 @@ void need_labels(std::string_view op, const Tensor& target, const Tensor& x) {
               "{}: 'target' has the wrong dtype: got {}, need int32 or int64", op, target.dtype());
   bool fits = target.rank() + 1 == x.rank();
   for (int i = 0; fits && i < target.rank(); ++i) fits = target.shape()[i] == x.shape()[i];
-  SORUS_CHECK(fits, ShapeError, "{}: 'target' does not fit: got shape {}, need one label for each row of {}", op,
-              target.shape(), x.shape());
+  SORUS_CHECK(fits, ShapeError, "{}: 'target' does not fit: got shape {}, need one label for each row of {}",
+              op, target.shape(), x.shape());
 }
 
 }  // namespace
@@ -110,8 +111,8 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Ten
 
 Tensor softmax_cross_entropy_with_logits(const Tensor& logits, const Tensor& labels) {
   SORUS_CHECK(logits.shape() == labels.shape(), ShapeError,
-              "softmax_cross_entropy_with_logits: shapes differ: got {} and {}, need the same", logits.shape(),
-              labels.shape());
+              "softmax_cross_entropy_with_logits: shapes differ: got {} and {}, need the same",
+              logits.shape(), labels.shape());
   return neg(sum(labels * log_softmax(logits), {-1}));
 }
 

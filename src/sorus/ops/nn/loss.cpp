@@ -35,8 +35,9 @@ Tensor softplus_of_negative(const Tensor& x) {
 }
 
 void need_positive(std::string_view op, std::string_view what, double value, bool zero_allowed) {
-  SORUS_CHECK(value > 0 || (zero_allowed && value == 0), ValueError, "{}: '{}' is too small: got {}, need {} 0",
-              op, what, value, zero_allowed ? "at least" : "more than");
+  SORUS_CHECK(value > 0 || (zero_allowed && value == 0), ValueError,
+              "{}: '{}' is too small: got {}, need {} 0", op, what, value,
+              zero_allowed ? "at least" : "more than");
 }
 
 }  // namespace

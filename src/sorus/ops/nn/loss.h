@@ -4,8 +4,9 @@
 
 #include "sorus/core/tensor.h"
 
-/// Losses. Unless said otherwise operands have a common floating dtype, broadcast, and the result is one number
-/// (Reduction::kMean, kSum) or has an element for each loss (kNone). Every text of an error names the function.
+/// Losses. Unless said otherwise operands have a common floating dtype, broadcast, and the result is one
+/// number (Reduction::kMean, kSum) or has an element for each loss (kNone). Every text of an error names the
+/// function.
 namespace sorus {
 
 /// How the losses of the elements become a result.
@@ -31,8 +32,8 @@ enum class Reduction : uint8_t {
                                                               double label_smoothing = 0);
 
 /// Cross-entropy of logits (N, C, d...) or (C,) along the class axis. `target` holds class numbers (N, d...)
-/// int32 or int64, or probabilities of the logits' shape and dtype. `weight` (C,) weighs the classes and may be
-/// undefined. The mean is over the weights of the labels that are not `ignore_index`, or over N * d... for
+/// int32 or int64, or probabilities of the logits' shape and dtype. `weight` (C,) weighs the classes and may
+/// be undefined. The mean is over the weights of the labels that are not `ignore_index`, or over N * d... for
 /// probabilities. IndexError for a label outside [0, C).
 [[nodiscard]] SORUS_API Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                                              const Tensor& weight = {}, int64_t ignore_index = -100,
@@ -79,8 +80,8 @@ enum class Reduction : uint8_t {
 /// max(0, -target * (x1 - x2) + margin).
 [[nodiscard]] SORUS_API Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
                                                    double margin = 0, Reduction reduction = Reduction::kMean);
-/// max(0, |a - p| - |a - n| + margin) along the last axis with p-norms of (difference + epsilon); `swap` takes
-/// the smaller of |a - n| and |p - n|.
+/// max(0, |a - p| - |a - n| + margin) along the last axis with p-norms of (difference + epsilon); `swap`
+/// takes the smaller of |a - n| and |p - n|.
 [[nodiscard]] SORUS_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
                                                    const Tensor& negative, double margin = 1, double p = 2,
                                                    double epsilon = 1e-6, bool swap = false,

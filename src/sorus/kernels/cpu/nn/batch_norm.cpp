@@ -12,8 +12,8 @@
 #include "sorus/kernels/cpu/nn/row_pieces.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Batch norm of channels-last tensors, taken as rows of channels. Sums over rows run in float32 inside pieces
-/// of rows cut by the shape alone, and in double over the pieces in order.
+/// Batch norm of channels-last tensors, taken as rows of channels. Sums over rows run in float32 inside
+/// pieces of rows cut by the shape alone, and in double over the pieces in order.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
@@ -73,7 +73,8 @@ template <class Total>
 void join_pieces(const RowPieces& p, const float* sums, Total total) {
   for (int64_t c = 0; c < p.n; ++c) {
     double sum = 0;
-    for (int64_t piece = 0; piece < p.pieces; ++piece) sum += static_cast<double>(sums[piece * p.padded() + c]);
+    for (int64_t piece = 0; piece < p.pieces; ++piece)
+      sum += static_cast<double>(sums[piece * p.padded() + c]);
     total(c, sum);
   }
 }
@@ -88,9 +89,8 @@ void forward(const KernelCall& call) {
   float* sums = shift + p.padded();
   auto count_rows = static_cast<double>(p.rows);
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
-    sum_rows(begin, end, p.n, sums + piece * p.padded(), [&](int64_t row, int64_t c, int64_t count) {
-      return load_block(x + row * p.n + c, count, 0);
-    });
+    sum_rows(begin, end, p.n, sums + piece * p.padded(),
+             [&](int64_t row, int64_t c, int64_t count) { return load_block(x + row * p.n + c, count, 0); });
   });
   join_pieces(p, sums, [&](int64_t c, double sum) { mean[c] = static_cast<float>(sum / count_rows); });
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
@@ -137,15 +137,15 @@ void backward(const KernelCall& call) {
     mean[c] = call.in[2].as<float>()[c];
     double r = 1 / std::sqrt(static_cast<double>(call.in[3].as<float>()[c]) + epsilon);
     inverse[c] = static_cast<float>(r);
-    scale[c] = static_cast<float>(r * (call.in[4].present() ? static_cast<double>(element(call.in[4], c)) : 1));
+    scale[c] =
+        static_cast<float>(r * (call.in[4].present() ? static_cast<double>(element(call.in[4], c)) : 1));
   }
   auto normalized = [&](int64_t row, int64_t c, int64_t count) {
     return (load_block(x + row * p.n + c, count, 0) - load_floats(mean + c)) * load_floats(inverse + c);
   };
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
-    sum_rows(begin, end, p.n, sums + piece * p.padded(), [&](int64_t row, int64_t c, int64_t count) {
-      return load_block(g + row * p.n + c, count, 0);
-    });
+    sum_rows(begin, end, p.n, sums + piece * p.padded(),
+             [&](int64_t row, int64_t c, int64_t count) { return load_block(g + row * p.n + c, count, 0); });
     sum_rows(begin, end, p.n, dots + piece * p.padded(), [&](int64_t row, int64_t c, int64_t count) {
       return load_block(g + row * p.n + c, count, 0) * normalized(row, c, count);
     });
@@ -224,7 +224,8 @@ const KernelRegistrar forward_registered{
            RowPieces p = pieces_of(c);
            return floats((3 + p.pieces) * p.padded());
          },
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar backward_registered{
     "batch_norm_backward",
@@ -237,7 +238,8 @@ const KernelRegistrar backward_registered{
            RowPieces p = pieces_of(c);
            return floats((5 + 2 * p.pieces) * p.padded());
          },
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm_backward)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm_backward)
+                                      (c); }},
     kSimdRank};
 
 }  // namespace

@@ -100,7 +100,8 @@ void layer_forward(const KernelCall& c) {
       const T* x = c.in[0].as<T>() + row * p.n;
       float mean = mean_of(x, p.n);
       float variance = spread_of(x, p.n, mean);
-      normalize_row(x, c.out[0].as<T>() + row * p.n, p.n, mean, 1 / std::sqrt(variance + epsilon), gamma, beta);
+      normalize_row(x, c.out[0].as<T>() + row * p.n, p.n, mean, 1 / std::sqrt(variance + epsilon), gamma,
+                    beta);
       c.out[1].as<float>()[row] = mean;
       c.out[2].as<float>()[row] = variance;
     }
@@ -168,7 +169,9 @@ void layer_backward(const KernelCall& c) {
 template <class T>
 void rms_backward(const KernelCall& c) {
   backward_rows<T>(c, RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis), c.in[3], false,
-                   [&](int64_t row) { return Statistic{0, c.in[2].as<float>()[row]}; });
+                   [&](int64_t row) {
+                     return Statistic{0, c.in[2].as<float>()[row]};
+                   });
 }
 
 template <void (*kFloat)(const KernelCall&), void (*kBFloat)(const KernelCall&),
@@ -214,35 +217,41 @@ Refusal supports(const KernelCall& c) {
   return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
 }
 size_t forward_workspace(const KernelCall& c) {
-  return 2 * sizeof(float) * static_cast<size_t>(RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis).padded());
+  return 2 * sizeof(float) *
+         static_cast<size_t>(RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis).padded());
 }
 size_t backward_workspace(const KernelCall& c) {
   RowPieces p(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis);
   return sizeof(float) * static_cast<size_t>((1 + 2 * p.pieces) * p.padded());
 }
-Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&), void (*run)(const KernelCall&)) {
+Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&),
+                   void (*run)(const KernelCall&)) {
   return {.name = name, .supports = supports, .workspace = workspace, .run = run};
 }
 
 const KernelRegistrar layer_registered{
     "layer_norm",
     norm_kernel("layer_norm_simd", forward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm)
+                                          (c); }),
     kSimdRank};
 const KernelRegistrar layer_backward_registered{
     "layer_norm_backward",
     norm_kernel("layer_norm_backward_simd", backward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm_backward)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm_backward)
+                                          (c); }),
     kSimdRank};
 const KernelRegistrar rms_registered{
     "rms_norm",
     norm_kernel("rms_norm_simd", forward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm)
+                                          (c); }),
     kSimdRank};
 const KernelRegistrar rms_backward_registered{
     "rms_norm_backward",
     norm_kernel("rms_norm_backward_simd", backward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm_backward)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm_backward)
+                                          (c); }),
     kSimdRank};
 
 }  // namespace

@@ -95,18 +95,19 @@ template <class T>
 void max_forward(const KernelCall& call) {
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, call.attrs<PoolAttrs>());
   Pixels<T> x(call.in[0]), y(call.out[0]);
-  for_each_result_row(call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
-    const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
-    const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
-    fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
-      Block best = Block::of(-std::numeric_limits<float>::infinity());
-      for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t tap) {
-        Block v = load_until(x.pixel(n, iz, iy, ix) + c, x.end);
-        best = tap == 0 ? v : maximum(best, v);
+  for_each_result_row(
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
+        const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
+        const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
+        fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
+          Block best = Block::of(-std::numeric_limits<float>::infinity());
+          for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t tap) {
+            Block v = load_until(x.pixel(n, iz, iy, ix) + c, x.end);
+            best = tap == 0 ? v : maximum(best, v);
+          });
+          return best;
+        });
       });
-      return best;
-    });
-  });
 }
 
 template <class T>
@@ -114,22 +115,23 @@ void average_forward(const KernelCall& call) {
   const auto& a = call.attrs<PoolAttrs>();
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, a);
   Pixels<T> x(call.in[0]), y(call.out[0]);
-  for_each_result_row(call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
-    const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
-    const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
-    fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
-      Block sum = Block::of(0);
-      for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t) {
-        sum = sum + load_until(x.pixel(n, iz, iy, ix) + c, x.end);
+  for_each_result_row(
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
+        const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
+        const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
+        fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
+          Block sum = Block::of(0);
+          for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t) {
+            sum = sum + load_until(x.pixel(n, iz, iy, ix) + c, x.end);
+          });
+          return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+        });
       });
-      return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
-    });
-  });
 }
 
-/// The gradient of one sample and one piece of its channels: add(window z, y, x, offset of the window's pixel,
-/// first channel, count, sums) adds a window's share to `sums`, (pixels, channels of the piece) with room at
-/// the end.
+/// The gradient of one sample and one piece of its channels: add(window z, y, x, offset of the window's
+/// pixel, first channel, count, sums) adds a window's share to `sums`, (pixels, channels of the piece) with
+/// room at the end.
 template <class T, class Add>
 void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int64_t samples, Add add) {
   int64_t pieces = std::max<int64_t>(1, (dx.channels + kChannelPiece - 1) / kChannelPiece);
@@ -140,7 +142,8 @@ void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int
     for (size_t i = 0; i < w.axis[0].size(); ++i)
       for (size_t j = 0; j < w.axis[1].size(); ++j)
         for (size_t k = 0; k < w.axis[2].size(); ++k) {
-          const T* from = g.pixel(n, static_cast<int64_t>(i), static_cast<int64_t>(j), static_cast<int64_t>(k));
+          const T* from =
+              g.pixel(n, static_cast<int64_t>(i), static_cast<int64_t>(j), static_cast<int64_t>(k));
           for (int64_t c = 0; c < channels; c += kBlock) {
             // Lanes beyond the piece hold 0, which adds nothing to the next pixel.
             Block gradient = load_block(from + first + c, channels - c, 0);
@@ -169,8 +172,8 @@ void average_backward(const KernelCall& call) {
   PoolWindows w(*call.out[0].shape, *call.in[0].shape, a);
   Pixels<T> g(call.in[0]), dx(call.out[0]);
   backward(w, g, dx, call.in[0].size(0),
-           [&](int64_t, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t, Block gradient,
-               float* sums, int64_t channels) {
+           [&](int64_t, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t,
+               Block gradient, float* sums, int64_t channels) {
              Block share = gradient / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t) {
                add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
@@ -198,8 +201,8 @@ void max_backward(const KernelCall& call) {
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
                Block share;
                for (int i = 0; i < kParts; ++i)
-                 share.part[i] = select(place.part[i] == Float::of(static_cast<double>(tap)), gradient.part[i],
-                                        Float::of(0));
+                 share.part[i] = select(place.part[i] == Float::of(static_cast<double>(tap)),
+                                        gradient.part[i], Float::of(0));
                add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
              });
            });
@@ -272,20 +275,24 @@ Kernel pool_kernel(std::string_view name, void (*run)(const KernelCall&)) {
 }
 
 const KernelRegistrar max_registered{
-    "max_pool",
-    pool_kernel("max_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool)(c); }), kSimdRank};
+    "max_pool", pool_kernel("max_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool)
+                                                                       (c); }),
+    kSimdRank};
 const KernelRegistrar avg_registered{
-    "avg_pool",
-    pool_kernel("avg_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool)(c); }), kSimdRank};
+    "avg_pool", pool_kernel("avg_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool)
+                                                                       (c); }),
+    kSimdRank};
 const KernelRegistrar max_backward_registered{
     "max_pool_backward",
     pool_kernel("max_pool_backward_simd",
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool_backward)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool_backward)
+                                          (c); }),
     kSimdRank};
 const KernelRegistrar avg_backward_registered{
     "avg_pool_backward",
     pool_kernel("avg_pool_backward_simd",
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool_backward)(c); }),
+                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool_backward)
+                                          (c); }),
     kSimdRank};
 
 }  // namespace

@@ -25,9 +25,10 @@ constexpr int64_t kGrain = 16384;
 
 template <class F>
 void for_each_row(int64_t rows, int64_t n, F f) {
-  parallel_ranges(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) f(r);
-  });
+  parallel_ranges(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t r = begin; r < end; ++r) f(r);
+                  });
 }
 
 struct RowSize {
@@ -46,9 +47,8 @@ float largest(const T* x, int64_t n) {
 template <class T>
 float sum_of_exp(const T* x, int64_t n, float top) {
   Block sum = Block::of(0), shift = Block::of(top);
-  for_each_block(n, [&](int64_t i, int64_t count) {
-    sum = sum + exp(load_block(x + i, count, kLowest) - shift);
-  });
+  for_each_block(
+      n, [&](int64_t i, int64_t count) { sum = sum + exp(load_block(x + i, count, kLowest) - shift); });
   return sum_of(sum);
 }
 
@@ -65,9 +65,8 @@ void softmax_row(const T* x, T* y, int64_t n) {
       sum = sum + e;
     });
     Block scale = Block::of(1.0F / sum_of(sum));
-    for_each_block(n, [&](int64_t i, int64_t count) {
-      store_block(load_block(y + i, count, 0) * scale, y + i, count);
-    });
+    for_each_block(
+        n, [&](int64_t i, int64_t count) { store_block(load_block(y + i, count, 0) * scale, y + i, count); });
   } else {
     Block scale = Block::of(1.0F / sum_of_exp(x, n, top));
     for_each_block(n, [&](int64_t i, int64_t count) {
@@ -114,7 +113,8 @@ float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
   auto at_label = static_cast<double>(log_sum - (static_cast<float>(x[label]) - top));
   if (smoothing == 0) return static_cast<float>(at_label);
   Block total = Block::of(0), shift = Block::of(top);
-  for_each_block(n, [&](int64_t i, int64_t count) { total = total + (load_block(x + i, count, top) - shift); });
+  for_each_block(n,
+                 [&](int64_t i, int64_t count) { total = total + (load_block(x + i, count, top) - shift); });
   double uniform = static_cast<double>(log_sum) - static_cast<double>(sum_of(total)) / static_cast<double>(n);
   return static_cast<float>((1 - smoothing) * at_label + smoothing * uniform);
 }
@@ -149,9 +149,8 @@ void by_type(DType t, F f) {
 void softmax(const KernelCall& c) {
   RowSize s(c.in[0]);
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row(s.rows, s.n, [&](int64_t r) {
-      softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n);
-    });
+    for_each_row(s.rows, s.n,
+                 [&](int64_t r) { softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n); });
   });
 }
 void log_softmax(const KernelCall& c) {
@@ -189,10 +188,9 @@ void cross_entropy(const KernelCall& c) {
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     for_each_row(s.rows, s.n, [&](int64_t r) {
       int64_t label = labels[r];
-      c.out[0].as<T>()[r] = T(
-          label == a.ignore_index
-              ? 0.0F
-              : loss_of_row(c.in[0].as<T>() + r * s.n, s.n, label, a.label_smoothing));
+      c.out[0].as<T>()[r] =
+          T(label == a.ignore_index ? 0.0F
+                                    : loss_of_row(c.in[0].as<T>() + r * s.n, s.n, label, a.label_smoothing));
     });
   });
 }
@@ -241,37 +239,43 @@ const KernelRegistrar softmax_registered{
     "softmax",
     {.name = "softmax_simd",
      .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar log_softmax_registered{
     "log_softmax",
     {.name = "log_softmax_simd",
      .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar softmax_backward_registered{
     "softmax_backward",
     {.name = "softmax_backward_simd",
      .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax_backward)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax_backward)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar log_softmax_backward_registered{
     "log_softmax_backward",
     {.name = "log_softmax_backward_simd",
      .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax_backward)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax_backward)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar cross_entropy_registered{
     "softmax_cross_entropy",
     {.name = "softmax_cross_entropy_simd",
      .supports = supports_dtype,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy)
+                                      (c); }},
     kSimdRank};
 const KernelRegistrar cross_entropy_backward_registered{
     "softmax_cross_entropy_backward",
     {.name = "softmax_cross_entropy_backward_simd",
      .supports = supports_dtype,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy_backward)(c); }},
+     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy_backward)
+                                      (c); }},
     kSimdRank};
 
 }  // namespace
