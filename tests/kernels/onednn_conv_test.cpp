@@ -47,6 +47,8 @@ std::vector<std::pair<std::string, ConvProblem>> cases() {
       {"pointwise_stride", plane(2, 24, 40, 13, 1, 2, 0)},
       {"pointwise_padded", plane(2, 16, 16, 7, 1, 1, 1)},
       {"channel_slices", plane(2, 64, 256, 7, 3, 1, 1)},
+      {"slices_of_results", plane(3, 160, 192, 9, 3, 1, 1)},
+      {"slices_stride", plane(5, 128, 200, 11, 3, 2, 1)},
       {"image_chunks", plane(8, 16, 32, 40, 3, 1, 1)},
       {"groups", with(plane(2, 12, 18, 10, 3, 1, 1), [](ConvProblem& p) { p.groups = 3; })},
       {"depthwise", with(plane(2, 32, 32, 15, 3, 2, 1), [](ConvProblem& p) { p.groups = 32; })},
@@ -189,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ConvTest,
                          });
 
 TEST(Conv, FusesBiasAndActivation) {
-  for (const char* name : {"same3", "rows_one_image", "pointwise", "lenet2", "line"}) {
+  for (const char* name : {"same3", "rows_one_image", "slices_of_results", "pointwise", "lenet2", "line"}) {
     ConvProblem p;
     for (auto& [known, problem] : cases()) {
       if (known == name) p = problem;

@@ -195,6 +195,7 @@ size_t conv_workspace(const ConvProblem& problem, ConvPass pass) {
   if (is_empty(problem)) return 0;
   if (detail::is_pointwise(problem)) return detail::pointwise_workspace(problem, pass);
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_workspace(problem);
+  if (detail::prefers_slices(problem, pass)) return detail::sliced_workspace(problem, pass);
   return find_plan(problem, pass)->packed_bytes;
 }
 
@@ -205,6 +206,9 @@ void conv_forward(const ConvProblem& problem, const void* input, const void* wei
   if (is_empty(problem)) return fill_empty_forward(problem, bias, out);
   if (detail::is_pointwise(problem)) {
     return detail::pointwise_forward(problem, input, weights, bias, out, workspace);
+  }
+  if (detail::prefers_slices(problem, ConvPass::kForward)) {
+    return detail::sliced_pass(problem, ConvPass::kForward, input, weights, bias, out, workspace);
   }
   int64_t in_image = problem.in_positions() * problem.in_channels;
   int64_t out_image = problem.out_positions() * problem.out_channels;
@@ -223,6 +227,10 @@ void conv_backward_data(const ConvProblem& problem, const void* out_grad, const 
   }
   if (detail::is_pointwise(problem)) {
     return detail::pointwise_backward_data(problem, out_grad, weights, input_grad, workspace);
+  }
+  if (detail::prefers_slices(problem, ConvPass::kBackwardData)) {
+    return detail::sliced_pass(problem, ConvPass::kBackwardData, out_grad, weights, nullptr, input_grad,
+                               workspace);
   }
   run_pieces(problem, *find_plan(problem, ConvPass::kBackwardData), out_grad, out_image,
              out_image / problem.out(0), false, weights, nullptr, input_grad, in_image,
@@ -248,6 +256,7 @@ std::string conv_implementation(const ConvProblem& problem, ConvPass pass) {
   if (is_empty(problem)) return "none";
   if (detail::is_pointwise(problem)) return "matmul";
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_implementation(problem);
+  if (detail::prefers_slices(problem, pass)) return detail::sliced_implementation(problem, pass);
   return std::string(find_plan(problem, pass)->primitives[0].second->implementation());
 }
 

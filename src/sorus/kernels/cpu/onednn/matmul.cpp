@@ -30,6 +30,8 @@ constexpr int64_t kFewPieces = 8;
 constexpr int64_t kMaxPieces = 64;  // enough for load balance; more only costs hand-outs
 constexpr int64_t kRowTile = 64;    // rows that make reading a packed b worth it
 constexpr int64_t kFewRows = 512;
+constexpr int64_t kLongSum = 2048;
+constexpr int64_t kPartialBytes = 64 << 20;
 constexpr int64_t kLongestDirect = 8192;      // longest sum for which the forms of b were compared
 constexpr int64_t kCacheBytes = 1024 * 1024;  // part of the second-level cache that a packed tile may take
 
@@ -105,7 +107,8 @@ void cut_tiles(const Key& key, Plan& plan) {
   int64_t pieces = count_pieces(key);
   int64_t per_matrix = ceil_div(pieces, key.batch);
   int64_t panels = ceil_div(key.n, kPanel);
-  int64_t fits = kCacheBytes / (key.k * static_cast<int64_t>(element_size(key.type)));
+  int64_t deep = std::min(key.k, 2 * kLongSum);
+  int64_t fits = kCacheBytes / (deep * static_cast<int64_t>(element_size(key.type)));
   int64_t cache_tiles = ceil_div(panels, std::max(fits / kPanel, int64_t{1}));
   int64_t m_tiles = 1, n_tiles = 1;
   if (key.m < kFewRows && (panels >= std::min(per_matrix, kFewPieces) || key.m < 2 * kRowTile)) {
@@ -119,9 +122,12 @@ void cut_tiles(const Key& key, Plan& plan) {
   }
   plan.m = Cut(key.m, m_tiles == 1 ? key.m : round_up(ceil_div(key.m, m_tiles), 16));
   plan.n = Cut(key.n, n_tiles == 1 ? key.n : ceil_div(panels, n_tiles) * kPanel);
-  // Few results of long sums: the sum itself is cut, and the parts are added in order.
-  int64_t k_tiles =
-      std::clamp(per_matrix / (plan.m.count * plan.n.count), int64_t{1}, std::max(key.k / 2048, int64_t{1}));
+  // Long sums are cut too, so that the tiles of a and b stay in the cache and small results still give enough
+  // pieces; the parts are added in order.
+  int64_t k_tile = key.type == ElementType::kFloat32 ? kLongSum : 2 * kLongSum;
+  int64_t k_tiles = key.k >= 2 * k_tile ? ceil_div(key.k, k_tile) : 1;
+  int64_t partial_bytes = key.batch * key.m * key.n * static_cast<int64_t>(sizeof(float));
+  k_tiles = std::max(std::min(k_tiles, kPartialBytes / partial_bytes), int64_t{1});
   plan.k = Cut(key.k, k_tiles == 1 ? key.k : round_up(ceil_div(key.k, k_tiles), 64));
   plan.units_per_piece = ceil_div(key.batch * plan.m.count * plan.n.count * plan.k.count, pieces);
 }

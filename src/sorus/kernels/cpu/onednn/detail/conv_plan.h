@@ -60,6 +60,13 @@ void pointwise_backward_data(const ConvProblem& problem, const void* out_grad, c
 void pointwise_backward_weights(const ConvProblem& problem, const void* input, const void* out_grad,
                                 void* weights_grad, void* workspace);
 
+/// True when forward or backward data is better cut by the channels of its result than by images and rows.
+[[nodiscard]] bool prefers_slices(const ConvProblem& problem, ConvPass pass);
+[[nodiscard]] size_t sliced_workspace(const ConvProblem& problem, ConvPass pass);
+[[nodiscard]] std::string sliced_implementation(const ConvProblem& problem, ConvPass pass);
+void sliced_pass(const ConvProblem& problem, ConvPass pass, const void* source, const void* weights,
+                 const float* bias, void* result, void* workspace);
+
 [[nodiscard]] size_t weights_pass_workspace(const ConvProblem& problem);
 [[nodiscard]] std::string weights_pass_implementation(const ConvProblem& problem);
 void weights_pass(const ConvProblem& problem, const void* input, const void* out_grad, void* weights_grad,
