@@ -113,11 +113,14 @@ struct Layer {
   int64_t n, in_channels, out_channels, size, kernel, stride, pad, groups;
 };
 
-/// oneDNN's own convolution on channels-last memory and packed weights, which it is given for nothing.
+/// oneDNN's own convolution on channels-last memory, with the copy between plain and packed weights that
+/// every step of training needs on either side.
 struct NativeConv {
   dnnl::primitive primitive;
   std::unordered_map<int, Memory> arguments;
-  std::string name;
+  dnnl::reorder reorder;
+  Memory plain, packed_weights;
+  bool backward_weights;
 
   NativeConv(const Layer& l, const ConvProblem& p, ConvPass pass, Memory::data_type type) {
     using Tag = Memory::format_tag;
@@ -132,15 +135,14 @@ struct NativeConv {
         {dnnl::prop_kind::forward_training, any, in, w, out, stride, pad, pad}, engine());
     Memory::desc packed;
     if (pass == ConvPass::kForward) {
-      primitive = dnnl::convolution_forward(forward), packed = forward.weights_desc(),
-      name = forward.impl_info_str();
+      primitive = dnnl::convolution_forward(forward), packed = forward.weights_desc();
       arguments = {{DNNL_ARG_SRC, Memory(in, engine())},
                    {DNNL_ARG_DST, Memory(out, engine())},
                    {DNNL_ARG_WEIGHTS, Memory(packed, engine())}};
     } else if (pass == ConvPass::kBackwardData) {
       dnnl::convolution_backward_data::primitive_desc d({any, in, w, out, stride, pad, pad}, engine(),
                                                         forward);
-      primitive = dnnl::convolution_backward_data(d), packed = d.weights_desc(), name = d.impl_info_str();
+      primitive = dnnl::convolution_backward_data(d), packed = d.weights_desc();
       arguments = {{DNNL_ARG_DIFF_SRC, Memory(in, engine())},
                    {DNNL_ARG_DIFF_DST, Memory(out, engine())},
                    {DNNL_ARG_WEIGHTS, Memory(packed, engine())}};
@@ -148,14 +150,24 @@ struct NativeConv {
       Memory::desc grad(wide, Memory::data_type::f32, Tag::any);
       dnnl::convolution_backward_weights::primitive_desc d({any, in, grad, out, stride, pad, pad}, engine(),
                                                            forward);
-      primitive = dnnl::convolution_backward_weights(d), packed = d.diff_weights_desc(),
-      name = d.impl_info_str();
+      primitive = dnnl::convolution_backward_weights(d), packed = d.diff_weights_desc();
       arguments = {{DNNL_ARG_SRC, Memory(in, engine())},
                    {DNNL_ARG_DIFF_DST, Memory(out, engine())},
                    {DNNL_ARG_DIFF_WEIGHTS, Memory(packed, engine())}};
     }
+    backward_weights = pass == ConvPass::kBackwardWeights;
+    packed_weights = arguments[backward_weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS];
+    auto packed_type = static_cast<Memory::data_type>(packed.data.data_type);
+    plain = Memory({wide, packed_type, l.groups > 1 ? Tag::goihw : Tag::oihw}, engine());
+    std::memset(plain.get_data_handle(), 0, plain.get_desc().get_size());
+    reorder = backward_weights ? dnnl::reorder(packed_weights, plain) : dnnl::reorder(plain, packed_weights);
     for (auto& [id, memory] : arguments)
       std::memset(memory.get_data_handle(), 0, memory.get_desc().get_size());
+  }
+  void run(dnnl::stream& stream) {
+    if (!backward_weights) reorder.execute(stream, plain, packed_weights);
+    primitive.execute(stream, arguments);
+    if (backward_weights) reorder.execute(stream, packed_weights, plain);
   }
 };
 
@@ -176,7 +188,7 @@ void conv_case(const Layer& l, ElementType type, int repetitions) {
     std::vector<float> space(sorus::kernels::conv::workspace(p, pass) / 4 + 16);
     auto aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space.data()) + 63) / 64 * 64);
     Ratio r = compare(
-        repetitions, [&] { native.primitive.execute(stream, native.arguments); },
+        repetitions, [&] { native.run(stream); },
         [&] {
           if (pass == ConvPass::kForward)
             sorus::kernels::conv::forward(p, in.data(), w.data(), nullptr, out.data(), aligned);

@@ -189,8 +189,8 @@ std::vector<int64_t> cut_evenly(int64_t count, int64_t parts, int64_t step) {
 }
 
 int64_t conv_pieces(const ConvProblem& p) {
-  // 16-bit arithmetic is two to eight times as fast, so its pieces are larger.
-  double unit = p.type == ElementType::kFloat32 ? 4e6 : 16e6;
+  // 16-bit arithmetic is two to eight times as fast, and a call of an AMX kernel costs some 10 microseconds.
+  double unit = p.type == ElementType::kFloat32 ? 4e6 : 48e6;
   double work = p.flops();
   int64_t few = std::clamp(static_cast<int64_t>(work / unit), int64_t{1}, int64_t{16});
   return std::clamp(static_cast<int64_t>(work / (16 * unit)), few, int64_t{128});
