@@ -1,6 +1,7 @@
 #include "sorus/kernels/cpu/conv/small_conv.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "sorus/base/error.h"
@@ -41,8 +42,9 @@ struct Layout {
     constexpr double kPieceWork = 1e6;
     int64_t most =
         pass == ConvPass::kBackwardWeights ? 8 : 64;  // each piece of that pass has a sum of its own
-    int64_t wanted =
-        std::clamp(static_cast<int64_t>(p.flops() / kPieceWork), int64_t{1}, std::min(most, p.n));
+    // A power of two, so that equal pieces keep 2, 4 or 8 threads equally busy.
+    auto worth = static_cast<uint64_t>(std::clamp(p.flops() / kPieceWork, 1.0, static_cast<double>(most)));
+    int64_t wanted = std::min(static_cast<int64_t>(std::bit_ceil(worth)), p.n);
     images_per_piece = (p.n + wanted - 1) / wanted;
     pieces = (p.n + images_per_piece - 1) / images_per_piece;
     Geometry g(p);

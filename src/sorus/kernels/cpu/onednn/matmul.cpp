@@ -38,8 +38,9 @@ constexpr int64_t kCacheBytes = 1024 * 1024;  // part of the second-level cache 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
 
-/// How a kernel gets a tile of b. All three give the same bits (see docs/decisions/0003), so that the choice
-/// may follow the strides: dense matrices of few rows go to the library as they are and spare a copy.
+/// How a kernel gets a tile of b. All three give the same bits (see docs/decisions/0005-onednn-in-pieces.md),
+/// so that the choice may follow the strides: dense matrices of few rows go to the library as they are and
+/// spare a copy.
 enum class FormOfB : uint8_t { kPacked, kRowMajor, kTransposed };
 
 /// What a plan depends on: sizes and types, and which copy of b may be spared.
@@ -98,7 +99,9 @@ struct Plan {
 int64_t count_pieces(const Key& key) {
   double work = 2.0 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
                 static_cast<double>(key.batch);
-  int64_t few = std::clamp(static_cast<int64_t>(work / kPieceWork) + 1, int64_t{1}, kFewPieces);
+  // A power of two, so that equal pieces keep 2, 4 or 8 threads equally busy.
+  auto worth = static_cast<uint64_t>(std::clamp(work / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
+  auto few = static_cast<int64_t>(std::bit_ceil(worth));
   double large = key.type == ElementType::kFloat32 ? kLargePieceWork : 4 * kLargePieceWork;
   return std::clamp(static_cast<int64_t>(work / large), few, kMaxPieces);
 }

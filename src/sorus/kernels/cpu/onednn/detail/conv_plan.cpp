@@ -1,6 +1,7 @@
 #include "sorus/kernels/cpu/onednn/detail/conv_plan.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "sorus/base/error.h"
 #include "sorus/base/hash.h"
@@ -192,7 +193,8 @@ int64_t conv_pieces(const ConvProblem& p) {
   // 16-bit arithmetic is two to eight times as fast, and a call of an AMX kernel costs some 10 microseconds.
   double unit = p.type == ElementType::kFloat32 ? 4e6 : 48e6;
   double work = p.flops();
-  int64_t few = std::clamp(static_cast<int64_t>(work / unit), int64_t{1}, int64_t{16});
+  // A power of two, so that equal pieces keep 2, 4 or 8 threads equally busy.
+  auto few = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp(work / unit, 1.0, 16.0))));
   return std::clamp(static_cast<int64_t>(work / (16 * unit)), few, int64_t{128});
 }
 
