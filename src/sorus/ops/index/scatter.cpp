@@ -84,7 +84,10 @@ void vjp_scatter(VjpContext& c, ScatterMode mode, Gather pick, Scatter put) {
   // All that reach the extreme share its gradient.
   Tensor mine = cast(equal(c.in(0), c.out(0)), type.dtype);
   Tensor theirs = cast(equal(c.in(2), pick(c.out(0))), type.dtype);
-  Tensor share = div(g, maximum(put(mine, theirs, ScatterMode::kAdd), full({type.dtype, {}, {}}, 1)));
+  // Where a NaN won, none equals the result.
+  Tensor count = put(mine, theirs, ScatterMode::kAdd);
+  Tensor one = full({type.dtype, {}, {}}, 1);
+  Tensor share = div(g, where(equal(count, zeros_view(type)), one, count));
   set(0, [&] { return mul(share, mine); });
   set(2, [&] { return mul(pick(share), theirs); });
 }
