@@ -85,5 +85,6 @@ void bind_dtypes(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_ops(nb::module_& m);
+void bind_autograd(nb::module_& m);
 
 }  // namespace sorus::python

@@ -114,32 +114,34 @@ void convert(Frame& f, size_t i, double& out) {
   }
 }
 
-void convert(Frame& f, size_t i, Ints& out) {
-  PyObject* o = f.at(i);
+namespace {
+
+/// Appends the ints of a number, list, tuple, tensor or other iterable; None gives none.
+template <class List>
+void collect_ints(Frame& f, size_t i, PyObject* o, List& out) {
   auto add = [&](PyObject* item) {
-    int64_t v = PyFloat_Check(item) ? (PyErr_SetString(PyExc_TypeError, ""), -1) : PyLong_AsLongLong(item);
-    if (v == -1 && PyErr_Occurred()) {
+    int64_t v = PyFloat_Check(item) ? -1 : PyLong_AsLongLong(item);
+    if (v == -1 && (PyFloat_Check(item) || PyErr_Occurred())) {
       PyErr_Clear();
       f.refuse(i, "an int or a list or tuple of ints");
     }
     out.push_back(v);
   };
-  if (PyTuple_Check(o) || PyList_Check(o)) {
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) add(PySequence_Fast_GET_ITEM(o, k));
-  } else if (is_tensor(o) && tensor_of(o).rank() > 0) {
-    nb::object list = nb::steal<nb::object>(PySequence_List(o));
-    if (!list.is_valid()) throw nb::python_error();
-    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list.ptr()); ++k) add(PyList_GET_ITEM(list.ptr(), k));
-  } else if (o != Py_None) {
-    if (PyObject_HasAttrString(o, "__iter__") && !is_tensor(o) && !PyUnicode_Check(o)) {
-      nb::object list = nb::steal<nb::object>(PySequence_List(o));
-      if (!list.is_valid()) throw nb::python_error();
-      for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list.ptr()); ++k) add(PyList_GET_ITEM(list.ptr(), k));
-    } else {
-      add(o);
-    }
-  }
+  bool list = PyTuple_Check(o) || PyList_Check(o);
+  if (o == Py_None) return;
+  if (!list && (PyLong_Check(o) || PyUnicode_Check(o) || (is_tensor(o) && tensor_of(o).rank() == 0) ||
+                !PyObject_HasAttrString(o, "__iter__")))
+    return add(o);
+  nb::object items = nb::steal<nb::object>(nb::handle(PySequence_Fast(o, "")));
+  if (!items.is_valid()) throw nb::python_error();
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.ptr()); ++k)
+    add(PySequence_Fast_GET_ITEM(items.ptr(), k));
 }
+
+}  // namespace
+
+void convert(Frame& f, size_t i, Ints& out) { collect_ints(f, i, f.at(i), out); }
+void convert(Frame& f, size_t i, std::vector<int64_t>& out) { collect_ints(f, i, f.at(i), out); }
 
 void convert(Frame& f, size_t i, DType& out) {
   if (!to_dtype(f.at(i), &out)) f.refuse(i, "a dtype such as float32");
@@ -161,6 +163,12 @@ int64_t convert_word(Frame& f, size_t i, std::span<const char* const> words) {
   }
   raise<ValueError>("{}: argument '{}' has an unknown value: got '{}', need one of {}", f.function.name,
                     nb::str(nb::handle(f.function.names[i])).c_str(), got, known);
+}
+
+PyObject* to_python(const Ints& v) {
+  PyObject* out = PyTuple_New(v.size());
+  for (int i = 0; i < v.size(); ++i) PyTuple_SET_ITEM(out, i, PyLong_FromLongLong(v[i]));
+  return out;
 }
 
 PyObject* to_python(std::span<Tensor> list) {

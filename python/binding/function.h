@@ -77,6 +77,7 @@ void convert(Frame& f, size_t i, bool& out);
 void convert(Frame& f, size_t i, int64_t& out);
 void convert(Frame& f, size_t i, double& out);
 void convert(Frame& f, size_t i, Ints& out);
+void convert(Frame& f, size_t i, std::vector<int64_t>& out);
 void convert(Frame& f, size_t i, DType& out);
 void convert(Frame& f, size_t i, std::string& out);
 
@@ -103,6 +104,8 @@ template <>
 struct Argument<DType> : PlainArgument<DType, Kind::kDType> {};
 template <>
 struct Argument<Ints> : PlainArgument<Ints, Kind::kInts> {};
+template <>
+struct Argument<std::span<const int64_t>> : PlainArgument<std::vector<int64_t>, Kind::kInts> {};
 template <>
 struct Argument<std::string> : PlainArgument<std::string, Kind::kString> {};
 template <>
@@ -206,6 +209,7 @@ inline PyObject* to_python(std::string v) {
   return PyUnicode_FromStringAndSize(v.data(), static_cast<Py_ssize_t>(v.size()));
 }
 inline PyObject* to_python(const Shape& s) { return shape_tuple(s).release().ptr(); }
+PyObject* to_python(const Ints& v);
 PyObject* to_python(std::span<Tensor> list);
 inline PyObject* to_python(TensorList&& v) { return to_python(std::span<Tensor>(v)); }
 inline PyObject* to_python(std::vector<Tensor>&& v) { return to_python(std::span<Tensor>(v)); }

@@ -3,7 +3,6 @@
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/linalg/linalg.h"
 #include "sorus/ops/reduce/reduce.h"
-#include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus::python {
 
@@ -29,26 +28,6 @@ std::vector<Function> elementwise_functions() {
       function("where", &where, "condition, a, b", kBoth << 1),
       function("cast", &cast, "x, dtype"),
       function("stop_gradient", &stop_gradient, "x"),
-  };
-}
-
-std::vector<Function> shape_functions() {
-  return {
-      function("reshape", &reshape, "x, shape"),
-      function("transpose", &transpose, "x, axes"),
-      function("swap_last", &swap_last, "x"),
-      function("swapaxes", &swapaxes, "x, axis0, axis1"),
-      function("movedim", &movedim, "x, source, destination"),
-      function("broadcast_to", &broadcast_to, "x, shape"),
-      function<Tensor, const Tensor&, const Ints&>("expand_dims", &expand_dims, "x, axes"),
-      function("squeeze", &squeeze, "x, axes=()"),
-      function("contiguous", &contiguous, "x"),
-      function(
-          "full",
-          +[](const Shape& shape, double value, DType dtype) {
-            return full({dtype, {}, shape}, value);
-          },
-          "shape, value, dtype=float32"),
   };
 }
 

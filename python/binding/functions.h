@@ -7,8 +7,11 @@ namespace sorus::python {
 
 [[nodiscard]] std::vector<Function> elementwise_functions();
 [[nodiscard]] std::vector<Function> shape_functions();
+[[nodiscard]] std::vector<Function> index_functions();
 [[nodiscard]] std::vector<Function> reduce_functions();
 [[nodiscard]] std::vector<Function> linalg_functions();
+[[nodiscard]] std::vector<Function> nn_functions();
+[[nodiscard]] std::vector<Function> random_functions();
 
 /// Bits of tensor parameters beside which numbers promote weakly.
 inline constexpr uint32_t kBoth = 3;

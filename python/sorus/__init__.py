@@ -1,8 +1,38 @@
 """Sorus: a deep-learning framework. Names and behaviour are those of MindSpore 2.x."""
+import importlib as _importlib
 
-from ._core import __version__
-from .common import *  # noqa: F403
-from ._core import from_dlpack
+from ._context import (
+    GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, reset_auto_parallel_context,
+    set_auto_parallel_context, set_context, set_device,
+)
+from ._core import __version__, from_dlpack
+from ._random import get_seed, set_seed
+from .common import *
 from .common import Tensor, dtype, tensor
+from .common.parameter import Parameter, ParameterTuple
 
-from . import ops
+_LAZY_MODULES = ("amp", "common", "context", "dataset", "mint", "nn", "numpy", "ops", "train")
+_LAZY_NAMES = {
+    "grad": "_autograd",
+    "value_and_grad": "_autograd",
+    "vjp": "_autograd",
+    "jvp": "_autograd",
+    "jit": "_jit",
+    "ms_function": "_jit",
+    "jit_class": "_jit",
+    "run_check": "_check",
+}
+
+
+def __getattr__(name):
+    if name in _LAZY_MODULES:
+        return _importlib.import_module("." + name, __name__)
+    if name in _LAZY_NAMES:
+        found = getattr(_importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})

@@ -10,7 +10,7 @@ and further calls; ``call[0]`` selects one of several results. Arguments that ar
 take the function's own defaults. Several rows of one name are overloads, tried in order. What an argument accepts
 follows from the C++ function, so rows hold no types.
 
-Names are built when they are first asked for, so that importing the package stays fast.
+A line that starts with blanks continues the one before. Names are built when they are first asked for, so that importing the package stays fast.
 """
 
 from . import _core
@@ -27,7 +27,7 @@ class Table:
         self._lines = {}
         self._module = module
         self._helpers = helpers
-        for line in text.splitlines():
+        for line in text.replace("\n    ", " ").splitlines():
             if line and line[0] != "#":
                 self._lines.setdefault(line[: line.index("(")], []).append(line)
 

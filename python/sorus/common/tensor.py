@@ -3,13 +3,13 @@
 Methods that are rows are built when they are first used; `Tensor.__getattr__` is only called for those.
 """
 
-from .. import _core, _printing
+from .. import _composites, _core, _printing
 from .._rows import Table
 from . import _tensor_methods
 from ._tensor_rows import METHODS
 
 Tensor = _core.Tensor
-_methods = Table(METHODS, "sorus.Tensor", _tensor_methods)
+_methods = Table(METHODS, "sorus.Tensor", _composites)
 
 
 def tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False):

@@ -1,19 +1,43 @@
 """Functions, primitives and what composes them."""
 
+import importlib as _importlib
+
+from .. import _composites
 from .._rows import Table
 from ._function_rows import FUNCTIONS
 
-_functions = Table(FUNCTIONS, __name__)
+_functions = Table(FUNCTIONS, __name__, _composites)
+_PLACES = {
+    "GradOperation": "sorus._autograd",
+    "grad": "sorus._autograd",
+    "value_and_grad": "sorus._autograd",
+    "vjp": "sorus._autograd",
+    "jvp": "sorus._autograd",
+    "HyperMap": "sorus.ops.composite",
+    "Map": "sorus.ops.composite",
+    "MultitypeFuncGraph": "sorus.ops.composite",
+    "partial": "sorus.ops.composite",
+    "constexpr": "sorus.ops.composite",
+    "Primitive": "sorus.ops.primitive",
+    "PrimitiveWithInfer": "sorus.ops.primitive",
+    "PrimitiveWithCheck": "sorus.ops.primitive",
+}
 
 
 def __getattr__(name):
     if name in _functions:
         found = _functions.build(name)
+    elif name in _PLACES:
+        found = getattr(_importlib.import_module(_PLACES[name]), name)
     else:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        primitives = _importlib.import_module("sorus.ops.primitive")
+        if name not in primitives.table:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        found = primitives.build(name)
     globals()[name] = found
     return found
 
 
 def __dir__():
-    return sorted({*globals(), *_functions.names()})
+    primitives = _importlib.import_module("sorus.ops.primitive")
+    return sorted({*globals(), *_functions.names(), *primitives.table.names(), *_PLACES})

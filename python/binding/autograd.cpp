@@ -1,0 +1,159 @@
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+
+#include "binding/bridge.h"
+#include "sorus/autograd/grad.h"
+
+/// Gradients. Python functions are closures over their own arguments: the library tracks values, so it needs
+/// to call them, not to know their signatures. The lock is given up while the library works and taken again
+/// for every call into Python.
+namespace sorus::python {
+namespace {
+
+/// A Python object that C++ may copy and drop without the lock.
+using Shared = std::shared_ptr<nb::object>;
+Shared share(nb::object o) {
+  return {new nb::object(std::move(o)), [](nb::object* p) {
+            nb::gil_scoped_acquire gil;
+            delete p;
+          }};
+}
+
+TensorList tensors_of(nb::handle sequence, const char* what) {
+  TensorList out;
+  for (nb::handle item : nb::iter(sequence)) {
+    if (item.is_none()) {
+      out.push_back(Tensor());
+      continue;
+    }
+    SORUS_CHECK(is_tensor(item.ptr()), TypeError, "{}: element has the wrong type: got {}, need a Tensor",
+                what, type_text(item.ptr()));
+    out.push_back(tensor_of(item.ptr()));
+  }
+  return out;
+}
+
+nb::tuple tuple_of(const TensorList& list) {
+  PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+  for (size_t i = 0; i < list.size(); ++i)
+    PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(i), list[i].defined() ? wrap(list[i]) : Py_NewRef(Py_None));
+  return nb::steal<nb::tuple>(nb::handle(out));
+}
+
+/// `call()` as a function of tensors that ignores them: it holds its own handles to the same values.
+TensorFunction closure(const Shared& call) {
+  return [call](const TensorList&) {
+    nb::gil_scoped_acquire gil;
+    return tensors_of((*call)(), "grad");
+  };
+}
+/// `call(*tensors)` as a function of tensors.
+TensorFunction function_of(const Shared& call) {
+  return [call](const TensorList& in) {
+    nb::gil_scoped_acquire gil;
+    return tensors_of((*call)(*tuple_of(in)), "function");
+  };
+}
+
+std::vector<Parameter> parameters_of(nb::handle sequence) {
+  std::vector<Parameter> out;
+  for (nb::handle item : nb::iter(sequence)) {
+    SORUS_CHECK(PyType_IsSubtype(Py_TYPE(item.ptr()), types.parameter), TypeError,
+                "grad: weight has the wrong type: got {}, need a Parameter", type_text(item.ptr()));
+    out.emplace_back(nb::cast<std::shared_ptr<ParameterState>>(item));
+  }
+  return out;
+}
+
+/// (results, gradients of inputs, gradients of weights) of `call()`, which returns a sequence of tensors.
+nb::tuple bound_value_and_grad(nb::object call, nb::handle inputs, nb::handle weights, bool has_aux,
+                               nb::handle sensitivity) {
+  TensorList in = tensors_of(inputs, "grad");
+  TensorList seeds = tensors_of(sensitivity, "grad");
+  std::vector<Parameter> parameters = parameters_of(weights);
+  std::vector<int> positions;
+  for (size_t i = 0; i < in.size(); ++i) positions.push_back(static_cast<int>(i));
+  ValueAndGrad r;
+  {
+    TensorFunction f = closure(share(std::move(call)));
+    nb::gil_scoped_release release;
+    r = value_and_grad(f, in, positions, parameters, has_aux, seeds);
+  }
+  return nb::make_tuple(tuple_of(r.values), tuple_of(r.inputs), tuple_of(r.weights));
+}
+
+/// (results, pull): `pull(gradients)` gives the gradient of each input.
+nb::tuple bound_vjp(nb::object call, nb::handle inputs) {
+  TensorList in = tensors_of(inputs, "vjp");
+  Pullback p;
+  {
+    TensorFunction f = closure(share(std::move(call)));
+    nb::gil_scoped_release release;
+    p = vjp(f, in);
+  }
+  nb::object pull = nb::cpp_function([pull = p.pull](nb::handle gradients) {
+    TensorList seeds = tensors_of(gradients, "vjp");
+    TensorList out;
+    {
+      nb::gil_scoped_release release;
+      out = pull(seeds);
+    }
+    return tuple_of(out);
+  });
+  return nb::make_tuple(tuple_of(p.values), pull);
+}
+
+nb::tuple bound_jvp(nb::object call, nb::handle inputs, nb::handle tangents) {
+  TensorList in = tensors_of(inputs, "jvp");
+  TensorList along = tensors_of(tangents, "jvp");
+  std::pair<TensorList, TensorList> r;
+  {
+    TensorFunction f = closure(share(std::move(call)));
+    nb::gil_scoped_release release;
+    r = jvp(f, in, along);
+  }
+  return nb::make_tuple(tuple_of(r.first), tuple_of(r.second));
+}
+
+/// `call(*inputs)` whose gradient is `rule(inputs, results, gradients)`.
+nb::tuple bound_custom_gradient(nb::object call, nb::handle inputs, nb::object rule) {
+  TensorList in = tensors_of(inputs, "bprop");
+  Shared shared_rule = share(std::move(rule));
+  GradientRule wrapped = [shared_rule](const TensorList& operands, const TensorList& out,
+                                       const TensorList& grads) {
+    nb::gil_scoped_acquire gil;
+    return tensors_of((*shared_rule)(tuple_of(operands), tuple_of(out), tuple_of(grads)), "bprop");
+  };
+  TensorFunction f = function_of(share(std::move(call)));
+  TensorList out;
+  {
+    nb::gil_scoped_release release;
+    out = custom_gradient(f, in, std::move(wrapped));
+  }
+  return tuple_of(out);
+}
+
+nb::tuple bound_recompute(nb::object call, nb::handle inputs) {
+  TensorList in = tensors_of(inputs, "recompute");
+  TensorFunction f = function_of(share(std::move(call)));
+  TensorList out;
+  {
+    nb::gil_scoped_release release;
+    out = recompute(f, in);
+  }
+  return tuple_of(out);
+}
+
+}  // namespace
+
+void bind_autograd(nb::module_& m) {
+  m.def("value_and_grad", &bound_value_and_grad);
+  m.def("vjp", &bound_vjp);
+  m.def("jvp", &bound_jvp);
+  m.def("custom_gradient", &bound_custom_gradient);
+  m.def("recompute", &bound_recompute);
+  m.def("in_gradient_scope", [] { return scope_state().gradients != nullptr; });
+}
+
+}  // namespace sorus::python

@@ -1,0 +1,59 @@
+#include <map>
+
+#include "binding/functions.h"
+#include "sorus/nn/initializer.h"
+#include "sorus/ops/random/random.h"
+
+namespace sorus::python {
+namespace {
+
+/// Streams of calls that name a seed of their own: the same seed goes on where its last call ended. Guarded
+/// by the interpreter's lock.
+std::map<int64_t, Generator>& seeded() {
+  static std::map<int64_t, Generator> streams;
+  return streams;
+}
+
+Generator& stream(std::optional<int64_t> seed) {
+  if (!seed) return default_generator();
+  return seeded().try_emplace(*seed, static_cast<uint64_t>(*seed)).first->second;
+}
+
+Tensor uniform_of(const Shape& shape, DType dtype, std::optional<int64_t> seed) {
+  return rand(shape, dtype, stream(seed));
+}
+Tensor normal_of(const Shape& shape, DType dtype, std::optional<int64_t> seed) {
+  return randn(shape, dtype, stream(seed));
+}
+Tensor dropout_of(const Tensor& x, double p, std::optional<int64_t> seed) {
+  return dropout(x, p, stream(seed));
+}
+
+Tensor initial_uniform(const Shape& shape, double scale) { return nn::initialize(nn::uniform(scale), shape); }
+Tensor initial_normal(const Shape& shape, double sigma, double mean) {
+  return nn::initialize(nn::normal(sigma, mean), shape);
+}
+Tensor initial_truncated_normal(const Shape& shape, double sigma, double mean) {
+  return nn::initialize(nn::truncated_normal(sigma, mean), shape);
+}
+bool set_seeds(int64_t seed) {
+  default_generator().set_seed(static_cast<uint64_t>(seed));
+  seeded().clear();
+  return true;
+}
+
+}  // namespace
+
+std::vector<Function> random_functions() {
+  return {
+      function("uniform", &uniform_of, "shape, dtype=float32, seed=None"),
+      function("normal", &normal_of, "shape, dtype=float32, seed=None"),
+      function("dropout", &dropout_of, "x, p, seed=None"),
+      function("initial_uniform", &initial_uniform, "shape, scale"),
+      function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),
+      function("initial_truncated_normal", &initial_truncated_normal, "shape, sigma=1, mean=0"),
+      function("set_seeds", &set_seeds, "seed"),
+  };
+}
+
+}  // namespace sorus::python

@@ -1,0 +1,204 @@
+"""Gradient functions over the library's tape."""
+from . import _core, _tree
+from ._core import Tensor
+
+
+def _positions(grad_position, count, what):
+    wanted = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
+    for p in wanted:
+        if not isinstance(p, int) or isinstance(p, bool):
+            raise TypeError(f"{what}: 'grad_position' has the wrong type: got {p!r}, need an int or a tuple of ints")
+        if not 0 <= p < count:
+            raise ValueError(f"{what}: 'grad_position' is out of range: got {p}, need 0 to {count - 1}")
+    return wanted
+
+
+def _weights(weights):
+    if weights is None:
+        return [], True
+    if isinstance(weights, Tensor):
+        return [weights], True
+    return list(weights), False
+
+
+def _differentiate(fn, args, kwargs, positions, weights, has_aux, sens):
+    """Results of fn, and gradients with the structure of the arguments at `positions` and of `weights`."""
+    result = None
+
+    def call():
+        nonlocal result
+        result = fn(*args, **kwargs)
+        found = _tree.tensors(result)
+        if not found:
+            raise TypeError(f"grad: function gives no tensor: got {type(result).__name__}, need a Tensor")
+        return found
+
+    sources = [args[p] for p in positions]
+    _, inputs, parameters = _core.value_and_grad(call, _tree.tensors(sources), weights, has_aux, sens)
+    stream = iter(inputs)
+    return result, tuple(_tree.rebuild(s, stream) for s in sources), parameters
+
+
+def _arrange(inputs, single_input, parameters, single_weight, grad_position, weights):
+    inputs = inputs[0] if single_input else inputs
+    parameters = parameters[0] if single_weight and parameters else parameters
+    if grad_position is None:
+        return parameters
+    return inputs if weights is None else (inputs, parameters)
+
+
+def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+    """A function that gives the results of `fn` and its gradient for the arguments at `grad_position` and for
+    `weights`.
+
+    The first result must be the loss; with `has_aux` further results are given back but not differentiated. One
+    position or one weight gives a tensor, several a tuple; both kinds give a pair. With `return_ids` each gradient
+    comes with the position or the parameter's name.
+    """
+    if grad_position is None and weights is None:
+        raise ValueError("value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights'")
+    chosen, single_weight = _weights(weights)
+
+    def differentiated(*args, **kwargs):
+        positions = () if grad_position is None else _positions(grad_position, len(args), "value_and_grad")
+        result, inputs, parameters = _differentiate(fn, args, kwargs, positions, chosen, has_aux, ())
+        if return_ids:
+            inputs = tuple(zip(positions, inputs))
+            parameters = tuple((p.name, g) for p, g in zip(chosen, parameters))
+        single = isinstance(grad_position, int)
+        return result, _arrange(inputs, single, parameters, single_weight, grad_position, weights)
+
+    return differentiated
+
+
+def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
+    """As `value_and_grad`, giving the gradients alone, or (gradients, further results) with `has_aux`."""
+    both = value_and_grad(fn, grad_position, weights, has_aux, return_ids)
+
+    def gradient(*args, **kwargs):
+        result, gradients = both(*args, **kwargs)
+        return (gradients, result[1] if len(result) == 2 else result[1:]) if has_aux else gradients
+
+    return gradient
+
+
+class GradOperation:
+    """Makes gradient functions: `GradOperation(get_all, get_by_list, sens_param)(net, weights)(*inputs)`.
+
+    `get_all` differentiates for every tensor argument instead of the first, `get_by_list` for `weights` (of a Cell:
+    its trainable parameters by default), and with `sens_param` the last argument is the gradient of the result.
+    """
+
+    def __init__(self, get_all=False, get_by_list=False, sens_param=False):
+        for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(value, bool):
+                raise TypeError(f"GradOperation: '{name}' has the wrong type: got {type(value).__name__}, need bool")
+        self.get_all = get_all
+        self.get_by_list = get_by_list
+        self.sens_param = sens_param
+
+    def __call__(self, fn, weights=None):
+        if self.get_by_list and weights is None and hasattr(fn, "trainable_params"):
+            weights = fn.trainable_params()
+        chosen, single_weight = _weights(weights if self.get_by_list else None)
+
+        def gradient(*args, **kwargs):
+            sens = ()
+            if self.sens_param:
+                *args, last = args
+                sens = _tree.tensors(last)
+            positions = [i for i, a in enumerate(args) if _tree.tensors(a)]
+            if not self.get_all:
+                positions = [] if self.get_by_list else positions[:1]
+            floating = [p for p in positions if all(t.dtype.is_floating_point for t in _tree.tensors(args[p]))]
+            _, inputs, parameters = _differentiate(fn, tuple(args), kwargs, floating, chosen, False, sens)
+            parameters = parameters[0] if single_weight and parameters else parameters
+            if self.get_by_list:
+                return (inputs, parameters) if self.get_all else parameters
+            return inputs if self.get_all else (inputs[0] if inputs else ())
+
+        return gradient
+
+
+def vjp(fn, *inputs, weights=None, has_aux=False):
+    """Results of `fn(*inputs)` and a function from gradients of the results to gradients of the inputs.
+
+    Without inputs the function is returned that takes them. With `weights` the pullback gives
+    (gradients of inputs, gradients of weights); with `has_aux` the auxiliary results come third.
+    """
+    chosen, _ = _weights(weights)
+    if not inputs:
+        raise TypeError("vjp: no inputs: got none, need the arguments of the function")
+    result = None
+
+    def call():
+        nonlocal result
+        result = fn(*inputs)
+        return _tree.tensors(result[0] if has_aux else result)
+
+    sources = _tree.tensors(inputs)
+    _, pull = _core.vjp(call, [*sources, *chosen])
+
+    def pullback(*gradients):
+        found = pull(_tree.tensors(gradients))
+        of_inputs = _tree.rebuild(inputs, iter(found))
+        of_inputs = of_inputs[0] if len(of_inputs) == 1 and not chosen else of_inputs
+        return of_inputs if weights is None else (of_inputs, found[len(sources):])
+
+    if has_aux:
+        return result[0], pullback, result[1] if len(result) == 2 else result[1:]
+    return result, pullback
+
+
+def jvp(fn, inputs, v, has_aux=False):
+    """Results of `fn` at `inputs` and their directional derivatives along `v`."""
+    args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    result = None
+
+    def call():
+        nonlocal result
+        result = fn(*args)
+        return _tree.tensors(result[0] if has_aux else result)
+
+    _, tangents = _core.jvp(call, _tree.tensors(args), _tree.tensors(v))
+    primal = result[0] if has_aux else result
+    tangent = _tree.rebuild(primal, iter(tangents))
+    return (primal, tangent, result[1] if len(result) == 2 else result[1:]) if has_aux else (primal, tangent)
+
+
+def custom_bprop(construct, bprop, args):
+    """`construct(*args)` whose gradient is `bprop(*args, out, dout)`, as a Cell's `bprop` says it."""
+    sources = _tree.tensors(args)
+    shape = None
+
+    def call(*tensors):
+        nonlocal shape
+        shape = construct(*_tree.rebuild(args, iter(tensors)))
+        return _tree.tensors(shape)
+
+    def rule(operands, results, gradients):
+        whole = _tree.rebuild(args, iter(operands))
+        zeros = [g if g is not None else r * 0 for g, r in zip(gradients, results)]
+        found = bprop(*whole, _tree.rebuild(shape, iter(results)), _tree.rebuild(shape, iter(zeros)))
+        found = found if isinstance(found, (tuple, list)) else (found,)
+        flat = []
+        for argument, gradient in zip(args, found):
+            flat += _tree.tensors(gradient)[: len(_tree.tensors(argument))]
+        return flat
+
+    results = _core.custom_gradient(call, sources, rule)
+    return _tree.rebuild(shape, iter(results))
+
+
+def recompute(fn, args, kwargs=None):
+    """`fn(*args, **kwargs)`, whose inside is computed again in the backward pass instead of being kept."""
+    sources = _tree.tensors(args)
+    shape = None
+
+    def call(*tensors):
+        nonlocal shape
+        shape = fn(*_tree.rebuild(args, iter(tensors)), **(kwargs or {}))
+        return _tree.tensors(shape)
+
+    results = _core.recompute(call, sources)
+    return _tree.rebuild(shape, iter(results))

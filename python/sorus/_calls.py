@@ -1,0 +1,96 @@
+"""What a Cell's call does beside its `construct`: graph-mode boundaries, hooks, conversion to a dtype."""
+
+from . import _core, _tree
+
+boundaries = None
+"""In graph mode the function that runs a call as a boundary: `boundaries(key, function, args, kwargs)`."""
+
+
+def cast_floats(value, dtype):
+    """`value` with its floating tensors converted to `dtype`."""
+    converted = [t.astype(dtype) if t.dtype.is_floating_point else t for t in _tree.tensors(value)]
+    return _tree.rebuild(value, iter(converted))
+
+
+class Handle:
+    """Takes a hook away again: `remove()`."""
+
+    def __init__(self, hooks, cell):
+        self._hooks, self._cell = hooks, cell
+
+    def remove(self):
+        """The hook is called no more."""
+        self._hooks.pop(id(self), None)
+
+
+class Hooks:
+    """Hooks of one cell, by kind, in the order of registration."""
+
+    def __init__(self):
+        self.kinds = {}
+
+    def add(self, kind, hook, cell):
+        """Registers a hook and gives its handle."""
+        table = self.kinds.setdefault(kind, {})
+        handle = Handle(table, cell)
+        table[id(handle)] = hook
+        return handle
+
+    def of(self, kind):
+        """The hooks of a kind."""
+        return list(self.kinds.get(kind, {}).values())
+
+
+def with_hooks(cell, args, kwargs):
+    """Calls the cell with its hooks around."""
+    hooks = cell._hooks
+    for hook in hooks.of("forward_pre"):
+        changed = hook(cell, args)
+        if changed is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    for hook in hooks.of("forward_pre_kwargs"):
+        changed = hook(cell, args, kwargs)
+        if changed is not None:
+            args, kwargs = changed
+    backward = _core.in_gradient_scope() and (hooks.of("backward") or hooks.of("backward_pre"))
+    output = _with_backward_hooks(cell, args, kwargs) if backward else cell._compute(*args, **kwargs)
+    for hook in hooks.of("forward"):
+        changed = hook(cell, args, output)
+        output = output if changed is None else changed
+    for hook in hooks.of("forward_kwargs"):
+        changed = hook(cell, args, kwargs, output)
+        output = output if changed is None else changed
+    return output
+
+
+def _identity(value, observe):
+    """`value` unchanged, whose gradients pass through `observe(gradients) -> gradients`."""
+    sources = _tree.tensors(value)
+
+    def rule(_operands, _results, gradients):
+        return observe(tuple(gradients))
+
+    results = _core.custom_gradient(lambda *tensors: tensors, sources, rule)
+    return _tree.rebuild(value, iter(results))
+
+
+def _with_backward_hooks(cell, args, kwargs):
+    seen = {"output": ()}
+
+    def at_input(gradients):
+        for hook in cell._hooks.of("backward"):
+            changed = hook(cell, gradients, seen["output"])
+            if changed is not None:
+                gradients = changed if isinstance(changed, tuple) else (changed,)
+        return gradients
+
+    def at_output(gradients):
+        for hook in cell._hooks.of("backward_pre"):
+            changed = hook(cell, gradients)
+            if changed is not None:
+                gradients = changed if isinstance(changed, tuple) else (changed,)
+        seen["output"] = gradients
+        return gradients
+
+    output = cell._compute(*_identity(args, at_input), **kwargs)
+    return _identity(output, at_output)

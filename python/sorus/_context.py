@@ -1,0 +1,218 @@
+"""The settings of a process: `set_context(mode=PYNATIVE_MODE)` and what it takes."""
+
+import difflib
+import warnings
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+
+_VALUES = {
+    "mode": PYNATIVE_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "save_graphs": 0,
+    "save_graphs_path": ".",
+    "enable_graph_kernel": False,
+    "graph_kernel_flags": "",
+    "enable_reduce_precision": True,
+    "max_call_depth": 1000,
+    "max_device_memory": "1024GB",
+    "variable_memory_max_size": "0GB",
+    "mempool_block_size": "1GB",
+    "memory_optimize_level": "O0",
+    "memory_offload": "OFF",
+    "pynative_synchronize": False,
+    "deterministic": "ON",
+    "jit_config": {},
+    "jit_level": "",
+    "jit_syntax_level": 2,
+    "exec_order": "bfs",
+    "compile_cache_path": ".",
+    "enable_compile_cache": False,
+    "runtime_num_threads": 0,
+    "op_timeout": 900,
+    "precompile_only": False,
+    "reserve_class_name_in_scope": False,
+    "print_file_path": "",
+    "env_config_path": "",
+    "check_bprop": False,
+    "enable_sparse": False,
+    "grad_for_scalar": False,
+    "support_binary": False,
+    "enable_auto_mixed_precision": False,
+    "enable_dump": False,
+    "save_dump_path": "",
+    "enable_profiling": False,
+    "profiling_options": "",
+    "enable_task_sink": True,
+    "enable_loop_sink": False,
+    "enable_mem_reuse": True,
+    "enable_gpu_summary": True,
+    "auto_tune_mode": "NO_TUNE",
+    "debug_level": 0,
+    "inter_op_parallel_num": 0,
+    "disable_format_transform": False,
+    "ascend_config": {},
+    "gpu_config": {},
+    "aoe_tune_mode": "",
+    "aoe_config": {},
+    "cpu_affinity": False,
+    "numerics": "exact",
+}
+_warned = set()
+_listeners = []
+
+
+def _device(value):
+    known = ("CPU", "GPU", "Ascend")
+    if value not in (*known, "Davinci"):
+        raise ValueError(f"set_context: unknown device_target: got {value!r}, need one of {known}")
+    if value != "CPU" and value not in _warned:
+        _warned.add(value)
+        warnings.warn(f"set_context: device_target '{value}' is not here: computing on the CPU", stacklevel=4)
+    return value
+
+
+def _mode(value):
+    if value not in (GRAPH_MODE, PYNATIVE_MODE) or isinstance(value, bool):
+        raise ValueError(f"set_context: unknown mode: got {value!r}, need GRAPH_MODE (0) or PYNATIVE_MODE (1)")
+    return value
+
+
+def _number_from(low):
+    def check(value):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"set_context: value has the wrong type: got {value!r}, need an int")
+        if value < low:
+            raise ValueError(f"set_context: value is out of range: got {value}, need {low} or more")
+        return value
+
+    return check
+
+
+def _numerics(value):
+    if value not in ("exact", "relaxed"):
+        raise ValueError(f"set_context: unknown numerics: got {value!r}, need 'exact' or 'relaxed'")
+    return value
+
+
+_CHECKS = {
+    "device_target": _device,
+    "mode": _mode,
+    "device_id": _number_from(0),
+    "max_call_depth": _number_from(1),
+    "runtime_num_threads": _number_from(0),
+    "numerics": _numerics,
+}
+
+
+def set_context(**kwargs):
+    """Changes settings. Those that have no meaning here are kept and given back by `get_context`.
+
+    `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are the same to the bit in
+    every mode) or "relaxed"; an accelerator asked for is replaced by the CPU, with one warning.
+    """
+    for name, value in kwargs.items():
+        _known(name, "set_context")
+        if name in _CHECKS:
+            value = _CHECKS[name](value)
+        _VALUES[name] = value
+        for listener in _listeners:
+            listener(name, value)
+
+
+def get_context(attr_key):
+    """The setting of that name."""
+    _known(attr_key, "get_context")
+    return _VALUES[attr_key]
+
+
+def _known(name, what):
+    if name in _VALUES:
+        return
+    near = difflib.get_close_matches(name, _VALUES, 3, 0.5)
+    hint = f"did you mean {' or '.join(repr(n) for n in near)}" if near else f"need one of {sorted(_VALUES)}"
+    raise ValueError(f"{what}: unknown setting: got '{name}', {hint}")
+
+
+def on_change(listener):
+    """Calls `listener(name, value)` at every change."""
+    _listeners.append(listener)
+
+
+def set_device(device_target, device_id=None):
+    """Chooses the device; accelerators are replaced by the CPU, with one warning."""
+    set_context(device_target=device_target)
+    if device_id is not None:
+        set_context(device_id=device_id)
+
+
+class ParallelMode:
+    """Names of parallel modes."""
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+
+
+_PARALLEL_DEFAULTS = {
+    "parallel_mode": "stand_alone",
+    "device_num": 1,
+    "global_rank": 0,
+    "gradients_mean": False,
+    "gradient_fp32_sync": True,
+    "loss_repeated_mean": True,
+    "search_mode": "recursive_programming",
+    "auto_parallel_search_mode": "recursive_programming",
+    "parameter_broadcast": False,
+    "strategy_ckpt_load_file": "",
+    "strategy_ckpt_save_file": "",
+    "strategy_ckpt_config": {},
+    "full_batch": False,
+    "dataset_strategy": "data_parallel",
+    "enable_parallel_optimizer": False,
+    "parallel_optimizer_config": {},
+    "enable_alltoall": False,
+    "pipeline_stages": 1,
+    "pipeline_config": {},
+    "all_reduce_fusion_config": [],
+    "grad_accumulation_step": 1,
+    "comm_fusion": {},
+    "group_ckpt_save_file": "",
+    "auto_pipeline": False,
+    "optimizer_weight_shard_size": -1,
+    "optimizer_weight_shard_aggregated_save": False,
+    "communi_parallel_mode": "all_group_parallel",
+    "mirror_mean": False,
+    "cast_before_mirror": True,
+    "sharding_propagation": False,
+    "enable_all_gather_only": False,
+    "force_fp32_communication": False,
+    "use_distributed_optimizer": False,
+}
+_parallel = dict(_PARALLEL_DEFAULTS)
+
+
+def set_auto_parallel_context(**kwargs):
+    """Changes settings of parallel training."""
+    for name, value in kwargs.items():
+        if name not in _PARALLEL_DEFAULTS:
+            near = difflib.get_close_matches(name, _PARALLEL_DEFAULTS, 3, 0.5)
+            raise ValueError(f"set_auto_parallel_context: unknown setting: got '{name}', need one such as {near}")
+        _parallel[name] = value
+
+
+def get_auto_parallel_context(attr_key):
+    """The setting of that name."""
+    if attr_key not in _parallel:
+        raise ValueError(f"get_auto_parallel_context: unknown setting: got '{attr_key}', need one of {sorted(_parallel)}")
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context():
+    """Takes all settings of parallel training back."""
+    _parallel.clear()
+    _parallel.update(_PARALLEL_DEFAULTS)

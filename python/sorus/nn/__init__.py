@@ -1,0 +1,26 @@
+"""Layers, losses and the class Cell they are made of."""
+from . import layer, loss
+from .cell import Cell, GraphCell
+from .layer.activation import (
+    CELU, ELU, GELU, GLU, FastGelu, HShrink, HSigmoid, HSwish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU,
+    ReLU, ReLU6, RReLU, SeLU, SiLU, Sigmoid, SoftShrink, Softmax, Softmax2d, Softmin, Softsign, Tanh, Tanhshrink,
+    Threshold, get_activation,
+)
+from .layer.basic import (
+    ClipByNorm, Dense, Dropout, Dropout1d, Dropout2d, Dropout3d, Embedding, EmbeddingLookup, Flatten, Identity,
+    L1Regularizer, Norm, OneHot, Pad, PixelShuffle, PixelUnshuffle, ResizeBilinear, Roll, Tril, Triu, Unfold, Upsample,
+)
+from .layer.container import CellDict, CellList, SequentialCell
+from .layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
+from .layer.normalization import (
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, LayerNorm,
+    SyncBatchNorm,
+)
+from .layer.pooling import (
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d,
+    AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d,
+)
+from .loss.loss import (
+    BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, DiceLoss, HuberLoss, KLDivLoss, L1Loss, Loss,
+    LossBase, MAELoss, MSELoss, NLLLoss, RMSELoss, SmoothL1Loss, SoftMarginLoss, SoftmaxCrossEntropyWithLogits,
+)

@@ -1,0 +1,7 @@
+"""Layers by kind."""
+from .activation import *
+from .basic import *
+from .container import *
+from .conv import *
+from .normalization import *
+from .pooling import *

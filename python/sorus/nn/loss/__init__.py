@@ -1,0 +1,2 @@
+"""Losses."""
+from .loss import *

@@ -1,0 +1,189 @@
+"""Losses as layers."""
+
+from ... import _functions, ops
+from ..cell import Cell
+
+
+class LossBase(Cell):
+    """The base of losses; `reduction` is "mean", "sum" or "none"."""
+
+    def __init__(self, reduction="mean"):
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(f"{type(self).__name__}: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'")
+        self.reduction = reduction
+        self.average = reduction == "mean"
+        self.reduce = reduction != "none"
+
+    def get_axis(self, x):
+        """All axes of x."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x, weights=1.0):
+        """x times weights, reduced, in x's dtype."""
+        dtype = x.dtype
+        x = x.float() * weights
+        if self.reduce and self.average:
+            x = ops.mean(x)
+        elif self.reduce:
+            x = ops.reduce_sum(x)
+        return x.astype(dtype)
+
+    def construct(self, logits, labels):
+        raise NotImplementedError(f"{type(self).__name__}: 'construct' is missing: define the loss")
+
+
+_Loss = Loss = LossBase
+
+
+class L1Loss(LossBase):
+    """Mean absolute difference."""
+
+    def construct(self, logits, labels):
+        return ops.l1_loss(logits, labels, self.reduction)
+
+
+class MSELoss(LossBase):
+    """Mean squared difference."""
+
+    def construct(self, logits, labels):
+        return ops.mse_loss(logits, labels, self.reduction)
+
+
+class RMSELoss(LossBase):
+    """Root of the mean squared difference."""
+
+    def __init__(self):
+        super().__init__()
+
+    def construct(self, logits, label):
+        return ops.sqrt(ops.mse_loss(logits, label))
+
+
+class MAELoss(LossBase):
+    """Mean absolute difference."""
+
+    def construct(self, logits, label):
+        return self.get_loss(ops.abs(logits - label))
+
+
+class SmoothL1Loss(LossBase):
+    """Squared below beta, absolute above."""
+
+    def __init__(self, beta=1.0, reduction="none"):
+        super().__init__(reduction)
+        self.beta = beta
+
+    def construct(self, logits, labels):
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+
+
+class HuberLoss(LossBase):
+    """Squared below delta, linear above."""
+
+    def __init__(self, reduction="mean", delta=1.0):
+        super().__init__(reduction)
+        self.delta = delta
+
+    def construct(self, logits, labels):
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
+
+
+class SoftMarginLoss(LossBase):
+    """log(1 + exp(-y x))."""
+
+    def construct(self, logits, labels):
+        return ops.soft_margin_loss(logits, labels, self.reduction)
+
+
+class SoftmaxCrossEntropyWithLogits(LossBase):
+    """Cross entropy of softmax(logits) with class numbers (sparse) or distributions, one loss for each row."""
+
+    def __init__(self, sparse=False, reduction="none"):
+        super().__init__(reduction)
+        if not isinstance(sparse, bool):
+            raise TypeError(f"SoftmaxCrossEntropyWithLogits: 'sparse' has the wrong type: got {type(sparse).__name__}, "
+                            "need a bool")
+        self.sparse = sparse
+
+    def construct(self, logits, labels):
+        if self.sparse:
+            return self.get_loss(_functions.softmax_cross_entropy(logits, labels))
+        return self.get_loss(_functions.softmax_cross_entropy_soft(logits, labels))
+
+
+class CrossEntropyLoss(LossBase):
+    """Cross entropy of softmax(inputs) with class numbers or distributions over axis 1."""
+
+    def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+        super().__init__(reduction)
+        self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
+
+    def construct(self, logits, labels):
+        return ops.cross_entropy(
+            logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )
+
+
+class NLLLoss(LossBase):
+    """Minus the log-probability of the class numbers over axis 1."""
+
+    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
+        super().__init__(reduction)
+        self.weight, self.ignore_index = weight, ignore_index
+
+    def construct(self, logits, labels):
+        return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
+
+
+class BCELoss(LossBase):
+    """Binary cross entropy of probabilities."""
+
+    def __init__(self, weight=None, reduction="mean"):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, logits, labels):
+        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """Binary cross entropy of sigmoid(logits)."""
+
+    def __init__(self, reduction="mean", weight=None, pos_weight=None):
+        super().__init__(reduction)
+        self.weight, self.pos_weight = weight, pos_weight
+
+    def construct(self, logits, labels):
+        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+
+
+class KLDivLoss(LossBase):
+    """Kullback-Leibler divergence of log-probabilities from probabilities."""
+
+    def construct(self, logits, labels):
+        return ops.kl_div(logits, labels, self.reduction)
+
+
+class CosineEmbeddingLoss(LossBase):
+    """1 - cos for label 1, max(0, cos - margin) for -1."""
+
+    def __init__(self, margin=0.0, reduction="mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, logits_x1, logits_x2, labels):
+        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
+
+
+class DiceLoss(LossBase):
+    """1 - 2 * intersection / (sum of squares)."""
+
+    def __init__(self, smooth=1e-5):
+        super().__init__()
+        self.smooth = smooth
+
+    def construct(self, logits, label):
+        intersection = ops.reduce_sum(logits * label)
+        union = ops.reduce_sum(logits * logits) + ops.reduce_sum(label * label)
+        return 1 - 2 * intersection / (union + self.smooth)
