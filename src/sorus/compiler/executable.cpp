@@ -17,7 +17,8 @@ class Run {
       std::span<const char> donated)
       : b_(binding), donated_(donated), base_(binding.buffers.size()) {
     owned_.resize(static_cast<size_t>(b_.owned_count));
-    if (b_.arena_bytes > 0) arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
+    // Even an arena of no bytes has an address: buffers of empty tensors lie in it.
+    arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
     for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], graph, inputs);
   }
 

@@ -30,7 +30,7 @@ class OnlyPasses {
 TensorList floating_inputs(const TensorList& in) {
   TensorList out;
   for (const Tensor& t : in)
-    if (is_floating(t.dtype())) out.push_back(t);
+    if (t.defined() && is_floating(t.dtype())) out.push_back(t);
   return out;
 }
 
