@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/nn/conv.h"
@@ -129,6 +131,25 @@ TEST(FastKernels, Pools) {
           return TensorList{adaptive_avg_pool(t[0], {3, 2})};
         },
         {{2, channels, 7, 5}});
+  }
+}
+
+/// Values with many ties and a NaN, as after relu: the gradient goes to the first of them.
+TEST(FastKernels, MaxPoolAgreesOnTies) {
+  for (int64_t channels : {1, 6, 20, 32}) {
+    Shape shape{2, channels, 7, 9};
+    std::vector<float> items;
+    for (double v : testing::numbers(shape.numel(), 3))
+      items.push_back(std::max(0.F, std::round(2 * float(v))));
+    items[5] = std::numeric_limits<float>::quiet_NaN();
+    Tensor x(std::span<const float>(items), shape);
+    Pullback p = vjp([](const TensorList& t) { return TensorList{max_pool2d(t[0], {2})}; }, {x});
+    Tensor g = random_tensor<float>(p.values[0].shape(), 4);
+    std::vector<float> fast = p.pull({g})[0].to_vector<float>();
+    reference_kernels_only() = true;
+    std::vector<float> slow = p.pull({g})[0].to_vector<float>();
+    reference_kernels_only() = false;
+    EXPECT_EQ(fast, slow) << channels << " channels";
   }
 }
 

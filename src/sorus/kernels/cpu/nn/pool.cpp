@@ -62,22 +62,24 @@ HWY_INLINE void for_each_tap(const PoolWindows& w, const AxisWindow& z, const Ax
         f(z.first + i * w.step[0], y.first + j * w.step[1], x.first + k * w.step[2], tap);
 }
 
-/// One result row: value(window, block of channels) for all windows and channels, rounded to T.
-template <class T, class Value>
-void fill_row(const PoolWindows& w, int64_t channels, T* row, std::vector<float>& scratch, Value value) {
-  auto windows = static_cast<int64_t>(w.axis[2].size());
-  scratch.resize(static_cast<size_t>(windows * channels + kBlock));
-  for (int64_t o = 0; o < windows; ++o)
-    for (int64_t c = 0; c < channels; c += kBlock)
-      store_floats(value(w.axis[2][static_cast<size_t>(o)], c), scratch.data() + o * channels + c);
-  if constexpr (std::is_same_v<T, float>) {
-    std::memcpy(row, scratch.data(), static_cast<size_t>(windows * channels) * sizeof(float));
-  } else {
-    for_each_block(windows * channels, [&](int64_t i, int64_t count) {
-      store_block(load_floats(scratch.data() + i), row + i, count);
-    });
-  }
+/// Rounds n floats, which may be read in whole blocks, to T.
+template <class T>
+void copy_out(const float* from, T* to, int64_t n) {
+  if constexpr (std::is_same_v<T, float>)
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
+  else
+    for_each_block(n, [&](int64_t i, int64_t count) { store_block(load_floats(from + i), to + i, count); });
 }
+
+/// Rows of floats that a thread works in, each with room for a block past its end.
+struct Scratch {
+  std::vector<float> floats;
+  float* row(int64_t index, int64_t length) {
+    auto size = static_cast<size_t>(length + 2 * kBlock);
+    if (floats.size() < size * 2) floats.resize(size * 2);
+    return floats.data() + static_cast<size_t>(index) * size;
+  }
+};
 
 /// Calls f(n, z, y, scratch) for all result rows, some at a time on each thread.
 template <class F>
@@ -86,9 +88,41 @@ void for_each_result_row(int64_t n, const PoolWindows& w, int64_t channels, F f)
   int64_t row = static_cast<int64_t>(w.axis[2].size()) * channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, row));
   parallel_ranges(n * depth * height, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch;
+    Scratch scratch;
     for (int64_t r = begin; r < end; ++r) f(r / (depth * height), r / height % depth, r % height, scratch);
   });
+}
+
+/// Joins each window of one result row: first the rows of x under it, then along the row. `finish(window,
+/// block)` makes the result.
+template <class T, class Join, class Finish>
+void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz, const AxisWindow& wy,
+              float empty, T* to, Scratch& scratch, Join join, Finish finish) {
+  int64_t length = w.size[2] * x.channels;
+  auto windows = static_cast<int64_t>(w.axis[2].size());
+  float* joined = scratch.row(0, std::max(length, windows * x.channels));
+  float* result = scratch.row(1, std::max(length, windows * x.channels));
+  bool first = true;
+  for (int64_t i = 0; i < wz.count; ++i)
+    for (int64_t j = 0; j < wy.count; ++j) {
+      const T* row = x.pixel(n, wz.first + i * w.step[0], wy.first + j * w.step[1], 0);
+      for_each_block(length, [&](int64_t c, int64_t count) {
+        Block v = load_block(row + c, count, 0);
+        store_floats(first ? v : join(load_floats(joined + c), v), joined + c);
+      });
+      first = false;
+    }
+  for (int64_t o = 0; o < windows; ++o) {
+    const AxisWindow& wx = w.axis[2][static_cast<size_t>(o)];
+    const float* from = joined + wx.first * x.channels;
+    int64_t step = w.step[2] * x.channels;
+    for (int64_t c = 0; c < x.channels; c += kBlock) {
+      Block v = first || wx.count == 0 ? Block::of(empty) : load_floats(from + c);
+      for (int64_t k = 1; !first && k < wx.count; ++k) v = join(v, load_floats(from + k * step + c));
+      store_floats(finish(wx, v), result + o * x.channels + c);
+    }
+  }
+  copy_out(result, to, windows * x.channels);
 }
 
 template <class T>
@@ -96,17 +130,11 @@ void max_forward(const KernelCall& call) {
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, call.attrs<PoolAttrs>());
   Pixels<T> x(call.in[0]), y(call.out[0]);
   for_each_result_row(
-      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
-        const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
-        const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
-        fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
-          Block best = Block::of(-std::numeric_limits<float>::infinity());
-          for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t tap) {
-            Block v = load_until(x.pixel(n, iz, iy, ix) + c, x.end);
-            best = tap == 0 ? v : maximum(best, v);
-          });
-          return best;
-        });
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch& scratch) {
+        pool_row(
+            w, x, n, w.axis[0][static_cast<size_t>(oz)], w.axis[1][static_cast<size_t>(oy)],
+            -std::numeric_limits<float>::infinity(), y.pixel(n, oz, oy, 0), scratch,
+            [](Block a, Block b) { return maximum(a, b); }, [](const AxisWindow&, Block v) { return v; });
       });
 }
 
@@ -116,16 +144,14 @@ void average_forward(const KernelCall& call) {
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, a);
   Pixels<T> x(call.in[0]), y(call.out[0]);
   for_each_result_row(
-      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, auto& scratch) {
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch& scratch) {
         const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
         const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
-        fill_row(w, x.channels, y.pixel(n, oz, oy, 0), scratch, [&](const AxisWindow& wx, int64_t c) {
-          Block sum = Block::of(0);
-          for_each_tap(w, wz, wy, wx, [&](int64_t iz, int64_t iy, int64_t ix, int64_t) {
-            sum = sum + load_until(x.pixel(n, iz, iy, ix) + c, x.end);
-          });
-          return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
-        });
+        pool_row(
+            w, x, n, wz, wy, 0, y.pixel(n, oz, oy, 0), scratch, [](Block l, Block r) { return l + r; },
+            [&](const AxisWindow& wx, Block sum) {
+              return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+            });
       });
 }
 
@@ -181,8 +207,82 @@ void average_backward(const KernelCall& call) {
            });
 }
 
+/// True for windows of 2 x 2 places that touch each other: the pooling of most small networks.
+bool is_two_by_two(const KernelCall& call) {
+  const auto& a = call.attrs<PoolAttrs>();
+  if (a.adaptive || a.ceil_mode || a.kernel.size() != 2) return false;
+  for (int i = 0; i < 2; ++i)
+    if (a.kernel[i] != 2 || a.stride[i] != 2 || a.dilation[i] != 1 || a.padding[2 * i] != 0 ||
+        a.padding[2 * i + 1] != 0)
+      return false;
+  return true;
+}
+
+/// The gradient under one row of 2 x 2 windows: two rows of x, made in `top` and `bottom` from left to right.
+template <class T>
+HWY_INLINE void two_by_two_row(const T* x0, const T* x1, const T* x_end, const T* g, const T* g_end,
+                               int64_t windows, int64_t channels, float* top, float* bottom) {
+  const Float zero = Float::of(0);
+  for (int64_t o = 0; o < windows; ++o)
+    for (int64_t c = 0; c < channels; c += kBlock) {
+      int64_t left = 2 * o * channels + c, right = left + channels;
+      Block a = load_until(x0 + left, x_end), b = load_until(x0 + right, x_end);
+      Block d = load_until(x1 + left, x_end), e = load_until(x1 + right, x_end);
+      Block gradient = load_until(g + o * channels + c, g_end);
+      Block ga, gb, gd, ge;
+      for (int i = 0; i < kParts; ++i) {
+        // The first of equals wins, NaN over everything.
+        auto a_wins = (a.part[i] >= b.part[i]) | math::is_nan(a.part[i]);
+        auto d_wins = (d.part[i] >= e.part[i]) | math::is_nan(d.part[i]);
+        Float above = select(a_wins, a.part[i], b.part[i]), below = select(d_wins, d.part[i], e.part[i]);
+        auto above_wins = (above >= below) | math::is_nan(above);
+        Float up = select(above_wins, gradient.part[i], zero),
+              down = select(above_wins, zero, gradient.part[i]);
+        ga.part[i] = select(a_wins, up, zero);
+        gb.part[i] = select(a_wins, zero, up);
+        gd.part[i] = select(d_wins, down, zero);
+        ge.part[i] = select(d_wins, zero, down);
+      }
+      // One block may reach into the next place, which is written later; several may not.
+      int64_t count = channels <= kBlock ? kBlock : std::min(kBlock, channels - c);
+      store_block(ga, top + left, count);
+      store_block(gb, top + right, count);
+      store_block(gd, bottom + left, count);
+      store_block(ge, bottom + right, count);
+    }
+}
+
+template <class T>
+void two_by_two_backward(const KernelCall& call) {
+  Pixels<T> x(call.in[0]), g(call.in[1]), dx(call.out[0]);
+  int64_t height = x.size[1], row = x.size[2] * x.channels, used = 2 * g.size[2] * x.channels;
+  int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, 2 * row));
+  // Rows of windows, and one more where the height is odd: its row of x gets zeros.
+  int64_t strips = (height + 1) / 2;
+  parallel_ranges(call.in[0].size(0) * strips, grain, [&](int64_t begin, int64_t end) {
+    Scratch scratch;
+    float* top = scratch.row(0, row);
+    float* bottom = scratch.row(1, row);
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t n = i / strips, o = i % strips;
+      T* to = dx.pixel(n, 0, 2 * o, 0);
+      if (o >= g.size[1]) {
+        std::fill(to, to + row, T(0.0F));
+        continue;
+      }
+      const T* from = x.pixel(n, 0, 2 * o, 0);
+      two_by_two_row(from, from + row, x.end, g.pixel(n, 0, o, 0), g.end, g.size[2], x.channels, top, bottom);
+      std::fill(top + used, top + row, 0.0F);
+      std::fill(bottom + used, bottom + row, 0.0F);
+      copy_out(top, to, row);
+      copy_out(bottom, to + row, row);
+    }
+  });
+}
+
 template <class T>
 void max_backward(const KernelCall& call) {
+  if (is_two_by_two(call)) return two_by_two_backward<T>(call);
   PoolWindows w(*call.in[0].shape, *call.in[1].shape, call.attrs<PoolAttrs>());
   Pixels<T> in(call.in[0]), g(call.in[1]), dx(call.out[0]);
   backward(w, g, dx, call.in[0].size(0),
@@ -274,26 +374,34 @@ Kernel pool_kernel(std::string_view name, void (*run)(const KernelCall&)) {
           .run = run};
 }
 
-const KernelRegistrar max_registered{
-    "max_pool", pool_kernel("max_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool)
-                                                                       (c); }),
-    kSimdRank};
-const KernelRegistrar avg_registered{
-    "avg_pool", pool_kernel("avg_pool_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool)
-                                                                       (c); }),
-    kSimdRank};
-const KernelRegistrar max_backward_registered{
-    "max_pool_backward",
-    pool_kernel("max_pool_backward_simd",
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(max_pool_backward)
-                                          (c); }),
-    kSimdRank};
-const KernelRegistrar avg_backward_registered{
-    "avg_pool_backward",
-    pool_kernel("avg_pool_backward_simd",
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(avg_pool_backward)
-                                          (c); }),
-    kSimdRank};
+const KernelRegistrar max_registered{"max_pool",
+                                     pool_kernel("max_pool_simd",
+                                                 [](const KernelCall& c) {
+                                                   HWY_DYNAMIC_DISPATCH(max_pool)
+                                                   (c);
+                                                 }),
+                                     kSimdRank};
+const KernelRegistrar avg_registered{"avg_pool",
+                                     pool_kernel("avg_pool_simd",
+                                                 [](const KernelCall& c) {
+                                                   HWY_DYNAMIC_DISPATCH(avg_pool)
+                                                   (c);
+                                                 }),
+                                     kSimdRank};
+const KernelRegistrar max_backward_registered{"max_pool_backward",
+                                              pool_kernel("max_pool_backward_simd",
+                                                          [](const KernelCall& c) {
+                                                            HWY_DYNAMIC_DISPATCH(max_pool_backward)
+                                                            (c);
+                                                          }),
+                                              kSimdRank};
+const KernelRegistrar avg_backward_registered{"avg_pool_backward",
+                                              pool_kernel("avg_pool_backward_simd",
+                                                          [](const KernelCall& c) {
+                                                            HWY_DYNAMIC_DISPATCH(avg_pool_backward)
+                                                            (c);
+                                                          }),
+                                              kSimdRank};
 
 }  // namespace
 }  // namespace sorus::simd
