@@ -135,7 +135,8 @@ struct SimdLane {
   friend HWY_INLINE Mask operator>(SimdLane a, SimdLane b) { return {hn::Gt(a.v, b.v)}; }
   friend HWY_INLINE Mask operator>=(SimdLane a, SimdLane b) { return {hn::Ge(a.v, b.v)}; }
   friend HWY_INLINE Mask operator==(SimdLane a, SimdLane b) { return {hn::Eq(a.v, b.v)}; }
-  friend HWY_INLINE Mask operator!=(SimdLane a, SimdLane b) { return {hn::Ne(a.v, b.v)}; }
+  /// Highway's Ne is false where an operand is NaN; this one is true there, as the operator of C++ is.
+  friend HWY_INLINE Mask operator!=(SimdLane a, SimdLane b) { return {hn::Not(hn::Eq(a.v, b.v))}; }
   friend HWY_INLINE SimdLane select(Mask m, SimdLane a, SimdLane b) {
     return {hn::IfThenElse(m.v, a.v, b.v)};
   }
