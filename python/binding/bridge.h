@@ -86,5 +86,6 @@ void bind_tensor(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_autograd(nb::module_& m);
+void bind_boundary(nb::module_& m);
 
 }  // namespace sorus::python

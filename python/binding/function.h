@@ -10,7 +10,7 @@
 
 #include "binding/bridge.h"
 #include "binding/release_gil.h"
-#include "sorus/dispatch/op_def.h"
+#include "sorus/dispatch/apply.h"
 
 /// The generic adapter between Python arguments and the C++ functions of the public API. A function is one
 /// line in a table: its name, its address and its signature with defaults. How each argument is converted
@@ -240,7 +240,7 @@ PyObject* invoke(void (*pointer)(), Frame& f) {
   std::tuple<typename Argument<std::remove_cvref_t<A>>::Held...> held;
   return [&]<size_t... kI>(std::index_sequence<kI...>) {
     (Argument<std::remove_cvref_t<A>>::make(f, kI, std::get<kI>(held)), ...);
-    if (f.largest < kLargeElements)
+    if (f.largest < kLargeElements || scope_state().recorder)
       return to_python(call(Argument<std::remove_cvref_t<A>>::pass(std::get<kI>(held))...));
     (Argument<std::remove_cvref_t<A>>::keep(std::get<kI>(held)), ...);
     return to_python(

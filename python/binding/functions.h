@@ -11,6 +11,7 @@ namespace sorus::python {
 [[nodiscard]] std::vector<Function> reduce_functions();
 [[nodiscard]] std::vector<Function> linalg_functions();
 [[nodiscard]] std::vector<Function> nn_functions();
+[[nodiscard]] std::vector<Function> loss_functions();
 [[nodiscard]] std::vector<Function> random_functions();
 
 /// Bits of tensor parameters beside which numbers promote weakly.

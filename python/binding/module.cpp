@@ -25,9 +25,10 @@ NB_MODULE(_core, m) {
   sorus::python::bind_arrays(m);
   sorus::python::bind_ops(m);
   sorus::python::bind_autograd(m);
+  sorus::python::bind_boundary(m);
   for (auto* table :
        {&sorus::python::elementwise_functions, &sorus::python::shape_functions,
         &sorus::python::index_functions, &sorus::python::reduce_functions, &sorus::python::linalg_functions,
-        &sorus::python::nn_functions, &sorus::python::random_functions})
+        &sorus::python::nn_functions, &sorus::python::loss_functions, &sorus::python::random_functions})
     sorus::python::add_functions(table());
 }

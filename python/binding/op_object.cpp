@@ -42,7 +42,7 @@ PyObject* call_overloads(const Spelling& s, const Given& given) {
   for (const Overload& o : s.overloads) {
     Bound bound;
     std::string why;
-    if (bind(o, given, bound, why) && accepts(o, bound)) return evaluate(o, bound);
+    if (fit(o, given, bound, why) && accepts(o, bound)) return evaluate(o, bound);
     need += "\n  " + o.text;
   }
   raise<TypeError>("{}: no overload takes these arguments: got {}, need one of{}", s.name, describe(given),
@@ -57,7 +57,7 @@ PyObject* call_op(PyObject* self, PyObject* const* arguments, size_t count, PyOb
     const Overload& o = s.overloads.front();
     Bound bound;
     std::string why;
-    if (!bind(o, given, bound, why)) raise<TypeError>("{}: {}, need {}", s.name, why, o.text);
+    if (!fit(o, given, bound, why)) raise<TypeError>("{}: {}, need {}", s.name, why, o.text);
     return evaluate(o, bound);
   });
 }

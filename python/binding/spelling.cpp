@@ -155,7 +155,7 @@ const Function* find_function(std::string_view name) {
   return &found->second;
 }
 
-bool bind(const Overload& o, const Given& given, Bound& bound, std::string& why) {
+bool fit(const Overload& o, const Given& given, Bound& bound, std::string& why) {
   size_t taken = given.count;
   if (o.variadic >= 0 && given.count >= static_cast<size_t>(o.variadic)) {
     auto at = static_cast<size_t>(o.variadic);

@@ -48,7 +48,7 @@ struct Given {
 };
 
 /// Fits `given` to the parameters. On failure returns false and says why.
-[[nodiscard]] bool bind(const Overload& o, const Given& given, Bound& bound, std::string& why);
+[[nodiscard]] bool fit(const Overload& o, const Given& given, Bound& bound, std::string& why);
 /// True when each bound value is of the kind that its parameter accepts.
 [[nodiscard]] bool accepts(const Overload& o, const Bound& bound);
 /// The result, a new reference. Throws.

@@ -1,5 +1,5 @@
 """Gradient functions over the library's tape."""
-from . import _core, _tree
+from . import _calls, _core, _tree
 from ._core import Tensor
 
 
@@ -47,6 +47,17 @@ def _arrange(inputs, single_input, parameters, single_weight, grad_position, wei
     return inputs if weights is None else (inputs, parameters)
 
 
+def _as_boundary(function):
+    """In graph mode each outermost call is a boundary."""
+
+    def call(*args, **kwargs):
+        if _calls.boundaries:
+            return _calls.boundaries(call, function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
     """A function that gives the results of `fn` and its gradient for the arguments at `grad_position` and for
     `weights`.
@@ -68,7 +79,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
         single = isinstance(grad_position, int)
         return result, _arrange(inputs, single, parameters, single_weight, grad_position, weights)
 
-    return differentiated
+    return _as_boundary(differentiated)
 
 
 def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
@@ -117,7 +128,7 @@ class GradOperation:
                 return (inputs, parameters) if self.get_all else parameters
             return inputs if self.get_all else (inputs[0] if inputs else ())
 
-        return gradient
+        return _as_boundary(gradient)
 
 
 def vjp(fn, *inputs, weights=None, has_aux=False):

@@ -1,9 +1,34 @@
 """What a Cell's call does beside its `construct`: graph-mode boundaries, hooks, conversion to a dtype."""
 
-from . import _core, _tree
+from . import _context, _core, _tree
 
 boundaries = None
-"""In graph mode the function that runs a call as a boundary: `boundaries(key, function, args, kwargs)`."""
+"""In graph mode `run_boundary`, else None."""
+
+
+def run_boundary(owner, function, args, kwargs):
+    """`function(*args, **kwargs)` as a boundary known by `owner` (a cell, an optimizer or another object with a
+    dictionary); within another boundary just the call.
+    """
+    if _core.in_boundary():
+        return function(*args, **kwargs)
+    state = owner.__dict__
+    if "_boundary_ids" not in state:  # one for training, one for inference
+        state["_boundary_ids"] = (_core.new_boundary_id(), _core.new_boundary_id())
+    key = state["_boundary_ids"][bool(state.get("training"))]
+    return _core.run_boundary(key, _tree.tensors((args, kwargs)), lambda: function(*args, **kwargs))
+
+
+def on_setting(name, value):
+    """Follows the settings: graph mode makes calls boundaries."""
+    global boundaries
+    if name == "mode":
+        boundaries = run_boundary if value == _context.GRAPH_MODE else None
+    elif name == "numerics":
+        _core.set_relaxed_numerics(value == "relaxed")
+
+
+_context.on_change(on_setting)
 
 
 def cast_floats(value, dtype):

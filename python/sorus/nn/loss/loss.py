@@ -109,7 +109,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     def construct(self, logits, labels):
         if self.sparse:
             return self.get_loss(_functions.softmax_cross_entropy(logits, labels))
-        return self.get_loss(_functions.softmax_cross_entropy_soft(logits, labels))
+        return self.get_loss(_functions.softmax_cross_entropy_with_logits(logits, labels))
 
 
 class CrossEntropyLoss(LossBase):
