@@ -1,6 +1,5 @@
 #include "sorus/optim/optimizer.h"
 
-#include <cmath>
 #include <set>
 
 #include "sorus/dispatch/apply.h"
@@ -19,13 +18,17 @@ Optimizer::Optimizer(std::vector<Parameter> parameters, Schedule rate, double we
   SORUS_CHECK(weight_decay >= 0, ValueError, "optimizer: weight_decay is negative: got {}, need 0 or more",
               weight_decay);
   std::set<std::string> names;
-  for (const Parameter& p : parameters_)
+  for (const Parameter& p : parameters_) {
     SORUS_CHECK(
         !p.name().empty() && names.insert(p.name()).second, ValueError,
         "optimizer: parameter name is missing or not unique: got '{}', need one name for each parameter",
         p.name());
+    decays_.push_back(p.name().find("beta") == std::string::npos &&
+                      p.name().find("gamma") == std::string::npos);
+  }
   global_step_ = Parameter(Tensor({int32_t{0}}, Shape{1}), "global_step", false);
   state_.push_back(global_step_);
+  learning_rate_ = make_shared_state("learning_rate", rate_(0));
 }
 
 void Optimizer::operator()(const TensorList& gradients) {
@@ -37,9 +40,11 @@ void Optimizer::operator()(const TensorList& gradients) {
                 "optimizer: gradient of {} has another shape: got {}, need {}", parameters_[i].name(),
                 gradients[i].shape(), parameters_[i].value().shape());
   auto body = [&] {
-    double now = effective_rate(step_, rate_(step_));
-    Step step{step_, now, Tensor(static_cast<float>(now))};
-    for (size_t i = 0; i < parameters_.size(); ++i) update(i, gradients[i], step);
+    Tensor rate(static_cast<float>(rate_(step())));
+    learning_rate_.set_value(rate);
+    rate = begin_step(rate);
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      update(i, gradients[i], cast(rate, parameters_[i].value().dtype()));
     global_step_.set_value(global_step_.value() + 1);
   };
   const ScopeState& scope = scope_state();
@@ -50,10 +55,7 @@ void Optimizer::operator()(const TensorList& gradients) {
   } else {
     body();
   }
-  ++step_;
 }
-
-double Optimizer::effective_rate(int64_t /*step*/, double rate) const { return rate; }
 
 std::vector<Parameter> Optimizer::make_state(const std::string& kind, double first) {
   std::vector<Parameter> made;
@@ -63,23 +65,28 @@ std::vector<Parameter> Optimizer::make_state(const std::string& kind, double fir
   return made;
 }
 
+Parameter Optimizer::make_shared_state(const std::string& name, double first) {
+  return state_.emplace_back(Tensor(static_cast<float>(first)), name, false);
+}
+
+double Optimizer::decay_of(size_t i) const { return decays_[i] ? weight_decay_ : 0; }
+
 Tensor Optimizer::decayed(size_t i, const Tensor& gradient) const {
-  return add_weight_decay(gradient, parameters_[i], weight_decay_);
+  return add_weight_decay(gradient, parameters_[i], decay_of(i));
 }
 
 Momentum::Momentum(std::vector<Parameter> parameters, Schedule rate, double momentum, double weight_decay,
                    bool nesterov)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      momentum_(momentum),
       nesterov_(nesterov),
+      momentum_(make_shared_state("momentum", momentum)),
       moments_(make_state("moments")) {
   SORUS_CHECK(momentum >= 0, ValueError, "Momentum: momentum is negative: got {}, need 0 or more", momentum);
 }
 
-void Momentum::update(size_t i, const Tensor& gradient, const Step& step) {
+void Momentum::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
-  TensorList next = momentum(p, moments_[i], decayed(i, gradient), step.rate_tensor,
-                             Tensor(static_cast<float>(momentum_)), nesterov_);
+  TensorList next = momentum(p, moments_[i], decayed(i, gradient), rate, momentum_, nesterov_);
   p.set_value(std::move(next[0]));
   moments_[i].set_value(std::move(next[1]));
 }
@@ -87,31 +94,46 @@ void Momentum::update(size_t i, const Tensor& gradient, const Step& step) {
 SGD::SGD(std::vector<Parameter> parameters, Schedule rate, SgdOptions options, double weight_decay)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       options_(options),
-      velocity_(make_state("accum")) {}
+      momentum_(make_shared_state("momentum", options.momentum)),
+      velocity_(make_state("accum")),
+      first_(make_state("stat", 1)) {
+  SORUS_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), ValueError,
+              "SGD: nesterov does not fit: got momentum {} and dampening {}, need momentum above 0 and no "
+              "dampening",
+              options.momentum, options.dampening);
+}
 
-void SGD::update(size_t i, const Tensor& gradient, const Step& step) {
-  SgdOptions options = options_;
-  options.first_step = step.number == 0;
+void SGD::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
-  TensorList next = sgd(p, velocity_[i], decayed(i, gradient), step.rate_tensor, options);
+  Tensor g = decayed(i, gradient);
+  if (options_.momentum == 0) {
+    p.set_value(gradient_descent(p, g, rate));
+    return;
+  }
+  TensorList next =
+      sgd(p, velocity_[i], first_[i], g, rate, momentum_, options_.dampening, options_.nesterov);
   p.set_value(std::move(next[0]));
   velocity_[i].set_value(std::move(next[1]));
+  first_[i].set_value(std::move(next[2]));
 }
 
 Adam::Adam(std::vector<Parameter> parameters, Schedule rate, AdamOptions options, double weight_decay)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       options_(options),
+      beta1_power_(make_shared_state("beta1_power", 1)),
+      beta2_power_(make_shared_state("beta2_power", 1)),
       moment1_(make_state("moment1")),
       moment2_(make_state("moment2")) {}
 
-double Adam::effective_rate(int64_t step, double rate) const {
-  auto t = static_cast<double>(step + 1);
-  return rate * std::sqrt(1 - std::pow(options_.beta2, t)) / (1 - std::pow(options_.beta1, t));
+Tensor Adam::begin_step(const Tensor& rate) {
+  beta1_power_.set_value(beta1_power_.value() * options_.beta1);
+  beta2_power_.set_value(beta2_power_.value() * options_.beta2);
+  return adam_rate(rate, beta1_power_, beta2_power_);
 }
 
-void Adam::update(size_t i, const Tensor& gradient, const Step& step) {
+void Adam::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
-  TensorList next = adam(p, moment1_[i], moment2_[i], decayed(i, gradient), step.rate_tensor, options_);
+  TensorList next = adam(p, moment1_[i], moment2_[i], decayed(i, gradient), rate, options_);
   p.set_value(std::move(next[0]));
   moment1_[i].set_value(std::move(next[1]));
   moment2_[i].set_value(std::move(next[2]));
@@ -124,10 +146,9 @@ AdamWeightDecay::AdamWeightDecay(std::vector<Parameter> parameters, Schedule rat
       moment1_(make_state("adam_m")),
       moment2_(make_state("adam_v")) {}
 
-void AdamWeightDecay::update(size_t i, const Tensor& gradient, const Step& step) {
+void AdamWeightDecay::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
-  TensorList next =
-      adam_weight_decay(p, moment1_[i], moment2_[i], gradient, step.rate_tensor, weight_decay(), options_);
+  TensorList next = adam_weight_decay(p, moment1_[i], moment2_[i], gradient, rate, decay_of(i), options_);
   p.set_value(std::move(next[0]));
   moment1_[i].set_value(std::move(next[1]));
   moment2_[i].set_value(std::move(next[2]));
@@ -135,20 +156,20 @@ void AdamWeightDecay::update(size_t i, const Tensor& gradient, const Step& step)
 
 RMSProp::RMSProp(std::vector<Parameter> parameters, Schedule rate, RmsPropOptions options,
                  double weight_decay)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      options_(options),
-      mean_square_(make_state("mean_square", 1)),
-      moment_(make_state("moment")),
-      mean_gradient_(make_state("mean_gradient")) {}
+    : Optimizer(std::move(parameters), std::move(rate), weight_decay), options_(options) {
+  if (options.centered) mean_gradient_ = make_state("mean_grad");
+  mean_square_ = make_state("mean_square", 1);
+  moment_ = make_state("moment");
+}
 
-void RMSProp::update(size_t i, const Tensor& gradient, const Step& step) {
+void RMSProp::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
-  TensorList next = rms_prop(p, mean_square_[i], moment_[i], mean_gradient_[i], decayed(i, gradient),
-                             step.rate_tensor, options_);
+  Tensor mean = options_.centered ? mean_gradient_[i].value() : Tensor();
+  TensorList next = rms_prop(p, mean_square_[i], moment_[i], mean, decayed(i, gradient), rate, options_);
   p.set_value(std::move(next[0]));
   mean_square_[i].set_value(std::move(next[1]));
   moment_[i].set_value(std::move(next[2]));
-  mean_gradient_[i].set_value(std::move(next[3]));
+  if (options_.centered) mean_gradient_[i].set_value(std::move(next[3]));
 }
 
 }  // namespace sorus::optim
