@@ -1,5 +1,6 @@
 """Sorus: a deep-learning framework. Names and behaviour are those of MindSpore 2.x."""
 import importlib as _importlib
+from importlib.util import find_spec as _find_module
 
 from ._context import (
     GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, reset_auto_parallel_context,
@@ -25,7 +26,7 @@ _LAZY_NAMES = {
 
 
 def __getattr__(name):
-    if name in _LAZY_MODULES:
+    if name in _LAZY_MODULES and _find_module(f"{__name__}.{name}"):
         return _importlib.import_module("." + name, __name__)
     if name in _LAZY_NAMES:
         found = getattr(_importlib.import_module("." + _LAZY_NAMES[name], __name__), name)

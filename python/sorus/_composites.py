@@ -808,6 +808,19 @@ def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
     return F.conv(x, weight, bias, stride, padding, dilation, groups)
 
 
+def torch_conv(axes, x, weight, bias, stride, padding, dilation, groups):
+    """Convolution with padding as a number, numbers, "same" or "valid"."""
+    if isinstance(padding, str):
+        return conv_by(axes, x, weight, bias, stride, padding, 0, dilation, groups)
+    return conv_by(axes, x, weight, bias, stride, "pad", padding, dilation, groups)
+
+
+def one_hot_classes(x, count):
+    """One-hot rows of as many classes, or as the largest index needs."""
+    count = int(x.asnumpy().max()) + 1 if count == -1 else count
+    return F.one_hot(x, count, Tensor(1), Tensor(0))
+
+
 def max_pool_by(axes, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
     """Largest element of each window, with its place when asked for."""
     kernel = _spatial(kernel_size, axes, "kernel_size")

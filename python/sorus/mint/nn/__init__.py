@@ -1,0 +1,3 @@
+"""Layers with the names and arguments of torch."""
+
+from . import functional
