@@ -50,6 +50,8 @@ std::vector<std::pair<std::string, ConvProblem>> cases() {
       {"slices_of_results", plane(3, 160, 192, 9, 3, 1, 1)},
       {"slices_stride", plane(5, 128, 200, 11, 3, 2, 1)},
       {"image_chunks", plane(8, 16, 32, 40, 3, 1, 1)},
+      {"row_chunks", plane(1, 24, 32, 90, 3, 1, 1)},
+      {"row_chunks_stride", plane(2, 16, 32, 121, 3, 2, 1)},
       {"groups", with(plane(2, 12, 18, 10, 3, 1, 1), [](ConvProblem& p) { p.groups = 3; })},
       {"depthwise", with(plane(2, 32, 32, 15, 3, 2, 1), [](ConvProblem& p) { p.groups = 32; })},
       {"dilation", with(plane(2, 16, 16, 17, 3, 1, 2),

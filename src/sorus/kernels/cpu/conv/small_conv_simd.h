@@ -7,7 +7,7 @@
 #define SORUS_KERNELS_CPU_CONV_SMALL_CONV_SIMD_H_
 #endif
 
-#include <xmmintrin.h>
+#include <immintrin.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace sorus::kernels::HWY_NAMESPACE {
@@ -31,6 +31,44 @@ HWY_INLINE void transpose_4x4(const float* from, int64_t from_stride, float* to,
   _mm_storeu_ps(to + 3 * to_stride, e);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// to[j][i] = from[i][j] for 4 rows and 8 columns: two 4 x 4 blocks at once.
+HWY_INLINE void transpose_4x8(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
+  __m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + from_stride);
+  __m256 c = _mm256_loadu_ps(from + 2 * from_stride), e = _mm256_loadu_ps(from + 3 * from_stride);
+  __m256d ab_low = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)),
+          ab_high = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+  __m256d ce_low = _mm256_castps_pd(_mm256_unpacklo_ps(c, e)),
+          ce_high = _mm256_castps_pd(_mm256_unpackhi_ps(c, e));
+  __m256 columns[4] = {_mm256_castpd_ps(_mm256_unpacklo_pd(ab_low, ce_low)),
+                       _mm256_castpd_ps(_mm256_unpackhi_pd(ab_low, ce_low)),
+                       _mm256_castpd_ps(_mm256_unpacklo_pd(ab_high, ce_high)),
+                       _mm256_castpd_ps(_mm256_unpackhi_pd(ab_high, ce_high))};
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k) {
+    _mm_storeu_ps(to + k * to_stride, _mm256_castps256_ps128(columns[k]));
+    _mm_storeu_ps(to + (k + 4) * to_stride, _mm256_extractf128_ps(columns[k], 1));
+  }
+}
+
+/// to[j][i] = from[i][j] for 8 rows and 4 columns.
+HWY_INLINE void transpose_8x4(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
+  auto load = [&](int64_t i) HWY_ATTR {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_stride)),
+                                _mm_loadu_ps(from + (i + 4) * from_stride), 1);
+  };
+  __m256 a = load(0), b = load(1), c = load(2), e = load(3);
+  __m256d ab_low = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)),
+          ab_high = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+  __m256d ce_low = _mm256_castps_pd(_mm256_unpacklo_ps(c, e)),
+          ce_high = _mm256_castps_pd(_mm256_unpackhi_ps(c, e));
+  _mm256_storeu_ps(to, _mm256_castpd_ps(_mm256_unpacklo_pd(ab_low, ce_low)));
+  _mm256_storeu_ps(to + to_stride, _mm256_castpd_ps(_mm256_unpackhi_pd(ab_low, ce_low)));
+  _mm256_storeu_ps(to + 2 * to_stride, _mm256_castpd_ps(_mm256_unpacklo_pd(ab_high, ce_high)));
+  _mm256_storeu_ps(to + 3 * to_stride, _mm256_castpd_ps(_mm256_unpackhi_pd(ab_high, ce_high)));
+}
+#endif
+
 /// to[j][i] = from[i][j]. The last blocks overlap the ones before, which saves the odd rows and columns a
 /// loop.
 inline void transpose(int64_t rows, int64_t cols, const float* from, int64_t from_stride, float* to,
@@ -41,11 +79,25 @@ inline void transpose(int64_t rows, int64_t cols, const float* from, int64_t fro
     }
     return;
   }
-  for (int64_t i0 = 0; i0 < rows; i0 += 4) {
-    int64_t i = std::min(i0, rows - 4);
-    for (int64_t j0 = 0; j0 < cols; j0 += 4) {
-      int64_t j = std::min(j0, cols - 4);
-      transpose_4x4(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+  // The long side is positions, the short one channels.
+  bool many_rows = rows >= cols;
+  int64_t shorter = std::min(rows, cols), longer = std::max(rows, cols);
+  int64_t short_from = many_rows ? 1 : from_stride, long_from = many_rows ? from_stride : 1;
+  int64_t short_to = many_rows ? to_stride : 1, long_to = many_rows ? 1 : to_stride;
+  for (int64_t s0 = 0; s0 < shorter; s0 += 4) {
+    int64_t s = std::min(s0, shorter - 4);
+    const float* source = from + s * short_from;
+    float* target = to + s * short_to;
+    int64_t l = 0;
+#if HWY_TARGET != HWY_SCALAR
+    for (; l + 8 <= longer; l += 8) {
+      many_rows ? transpose_8x4(source + l * long_from, from_stride, target + l * long_to, to_stride)
+                : transpose_4x8(source + l * long_from, from_stride, target + l * long_to, to_stride);
+    }
+#endif
+    for (; l < longer; l += 4) {
+      int64_t at = std::min(l, longer - 4);
+      transpose_4x4(source + at * long_from, from_stride, target + at * long_to, to_stride);
     }
   }
 }

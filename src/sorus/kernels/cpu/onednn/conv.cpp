@@ -30,17 +30,6 @@ struct Plan {
   size_t packed_bytes = 0;
 };
 
-/// Output rows [begin, end) of one image, with the input rows that they need.
-RowBlock forward_rows(const ConvProblem& p, int64_t begin, int64_t end) {
-  int64_t reach = (p.kernel[0] - 1) * p.dilation[0];
-  int64_t low = begin * p.stride[0] - p.pad_low[0], high = (end - 1) * p.stride[0] - p.pad_low[0] + reach + 1;
-  RowBlock block{p, std::clamp<int64_t>(low, 0, p.in[0]), begin};
-  block.problem.in[0] = std::clamp<int64_t>(high, block.in_begin, p.in[0]) - block.in_begin;
-  block.problem.pad_low[0] = std::max<int64_t>(0, -low);
-  block.problem.pad_high[0] = std::max<int64_t>(0, high - p.in[0]);
-  return block;
-}
-
 /// Input rows [begin, end) of one image, with the output rows that reach them. `begin` is such that an output
 /// row starts there, which keeps the padding from becoming negative.
 RowBlock backward_rows(const ConvProblem& p, int64_t begin, int64_t end) {
@@ -61,14 +50,8 @@ RowBlock backward_rows(const ConvProblem& p, int64_t begin, int64_t end) {
 
 /// Row blocks of an image; one when it should not be cut.
 std::vector<RowBlock> cut_rows(const ConvProblem& image, ConvPass pass, int64_t parts) {
+  if (pass == ConvPass::kForward) return detail::cut_output_rows(image, parts);
   std::vector<RowBlock> blocks;
-  if (pass == ConvPass::kForward) {
-    auto bounds =
-        detail::cut_evenly(image.out(0), std::min(parts, std::max<int64_t>(1, image.out(0) / 2)), 1);
-    for (size_t i = 0; i + 1 < bounds.size(); ++i)
-      blocks.push_back(forward_rows(image, bounds[i], bounds[i + 1]));
-    return blocks;
-  }
   // Cut where an output row starts: at multiples of the stride, shifted by the padding.
   int64_t s = image.stride[0], shift = image.pad_low[0] % s;
   int64_t reached = (image.out(0) - 1) * s - image.pad_low[0] + (image.kernel[0] - 1) * image.dilation[0] + 1;
@@ -87,8 +70,8 @@ const Primitive* find_or_make(Plan& plan, const ConvProblem& problem, ConvPass p
     if (known == problem) return primitive.get();
   }
   // All pieces read the same packed weights: the first primitive chooses their layout.
-  const dnnl_memory_desc_t* weights = plan.primitives.empty() ? nullptr : &plan.primitives[0].second->desc(1);
-  auto made = detail::make_conv(problem, pass, weights);
+  auto made =
+      detail::make_conv(problem, pass, plan.primitives.empty() ? nullptr : plan.primitives[0].second.get());
   if (!made) return nullptr;
   plan.primitives.emplace_back(problem, std::move(made));
   return plan.primitives.back().second.get();

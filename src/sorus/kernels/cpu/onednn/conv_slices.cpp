@@ -75,7 +75,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
       if (!slice.convolutions.empty() && n == part.n) break;
       part.n = n;
       auto made =
-          make_conv(part, key.pass, slice.convolutions.empty() ? nullptr : &slice.convolutions[0]->desc(1));
+          make_conv(part, key.pass, slice.convolutions.empty() ? nullptr : slice.convolutions[0].get());
       SORUS_CHECK(made, NotSupportedError, "conv: no kernel on this CPU: got {}, need float32",
                   p.type == ElementType::kBFloat16 ? "bfloat16" : "a form that oneDNN does not take");
       slice.convolutions.push_back(std::move(made));

@@ -9,9 +9,9 @@
 #include "sorus/kernels/cpu/onednn/detail/pack.h"
 
 // The gradient of the weights is one long sum over images and positions. It is cut in two ways, by the shape
-// alone: by images, each chunk giving a partial gradient, all added in order; and by output channels, which
-// needs no adding but a copy of each slice of the output's gradient. Partial gradients cost memory and time
-// in proportion to the weights, so large weights are cut by channels.
+// alone: by images (and rows, where images are few), each chunk giving a partial gradient, all added in
+// order; and by output channels, which needs no adding but a copy of each slice of the output's gradient.
+// Partial gradients cost memory and time in proportion to the weights, so large weights are cut by channels.
 namespace sorus::kernels::onednn::detail {
 namespace {
 
@@ -23,7 +23,8 @@ struct Slice {
 };
 
 struct Chunk {
-  int64_t first_image, images;
+  int64_t first_image;
+  RowBlock block;  // its problem has the chunk's number of images
 };
 
 struct Plan {
@@ -37,57 +38,84 @@ struct Plan {
 
 size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Images per chunk and channels per slice.
-void choose_cuts(const ConvProblem& p, std::vector<int64_t>& images, std::vector<int64_t>& channels) {
+/// Parts of the sum: groups of images, or blocks of rows of each image when there are fewer images than
+/// parts.
+std::vector<Chunk> choose_chunks(const ConvProblem& p, bool rows) {
   constexpr int64_t kWorkPerPartial = 1500;  // positions summed per weight that make one more partial cheap
   constexpr int64_t kMaxChunks = 8;
-  int64_t pieces = conv_pieces(p);
-  int64_t summed = p.n * p.out_positions();
-  int64_t chunks = std::clamp(summed / kWorkPerPartial, int64_t{1}, std::min({kMaxChunks, p.n, pieces}));
+  int64_t wanted =
+      std::clamp(p.n * p.out_positions() / kWorkPerPartial, int64_t{1}, std::min(kMaxChunks, conv_pieces(p)));
+  std::vector<Chunk> chunks;
+  if (!rows || wanted <= p.n) {
+    auto bounds = cut_evenly(p.n, std::min(wanted, p.n), 1);
+    for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+      chunks.push_back({bounds[i], {p, 0, 0}});
+      chunks.back().block.problem.n = bounds[i + 1] - bounds[i];
+    }
+    return chunks;
+  }
+  ConvProblem image = p;
+  image.n = 1;
+  auto blocks = cut_output_rows(image, (wanted + p.n - 1) / p.n);
+  for (int64_t i = 0; i < p.n; ++i) {
+    for (const RowBlock& block : blocks) chunks.push_back({i, block});
+  }
+  return chunks;
+}
+
+/// Bounds of the slices of output channels.
+std::vector<int64_t> choose_slices(const ConvProblem& p, int64_t chunks) {
   int64_t slices = 1;
   if (p.groups == 1 && p.in_channels * p.taps() >= 256) {
-    slices = std::clamp((std::min(pieces, int64_t{16}) + chunks - 1) / chunks, int64_t{1},
+    slices = std::clamp((std::min(conv_pieces(p), int64_t{16}) + chunks - 1) / chunks, int64_t{1},
                         std::max(p.out_channels / 64, int64_t{1}));
   }
-  images = cut_evenly(p.n, chunks, 1);
-  channels = cut_evenly(p.out_channels, slices, slices > 1 ? 64 : p.out_channels);
+  return cut_evenly(p.out_channels, slices, slices > 1 ? 64 : p.out_channels);
+}
+
+/// Fills the plan; false when the primitives of the chunks cannot share a layout or there are none.
+bool fill_plan(const ConvProblem& problem, bool rows, Plan& plan) {
+  plan = Plan{};
+  plan.chunks = choose_chunks(problem, rows);
+  size_t chunks = plan.chunks.size();
+  std::vector<int64_t> channels = choose_slices(problem, static_cast<int64_t>(chunks));
+  size_t slices = channels.size() - 1;
+  if (slices > 1) {
+    plan.grad_slices_bytes =
+        rounded(static_cast<size_t>(problem.n * problem.out_positions() * problem.out_channels) *
+                element_size(problem.type));
+  }
+  plan.workspace = plan.grad_slices_bytes;
+  for (size_t s = 0; s < slices; ++s) {
+    ConvProblem part = problem;
+    const Primitive* first = nullptr;
+    for (const Chunk& chunk : plan.chunks) {
+      part = chunk.block.problem;
+      part.out_channels = channels[s + 1] - channels[s];
+      auto known = std::find_if(plan.primitives.begin(), plan.primitives.end(),
+                                [&](const auto& entry) { return entry.first == part; });
+      if (known == plan.primitives.end()) {
+        auto made = make_conv(part, ConvPass::kBackwardWeights, first);
+        if (!made) return false;
+        plan.primitives.emplace_back(part, std::move(made));
+        known = plan.primitives.end() - 1;
+      }
+      first = first ? first : known->second.get();
+      plan.primitive_of.push_back(known->second.get());
+    }
+    Slice slice{channels[s], part.out_channels, nullptr, plan.workspace, rounded(first->bytes(1))};
+    slice.reorder = std::make_unique<WeightsReorder>(part, problem.weights_grad_type, first->desc(1), false);
+    plan.workspace += slice.packed_bytes * chunks;
+    plan.slices.push_back(std::move(slice));
+  }
+  return true;
 }
 
 std::shared_ptr<const Plan> build_plan(const ConvProblem& problem) {
   auto plan = std::make_shared<Plan>();
-  std::vector<int64_t> images, channels;
-  choose_cuts(problem, images, channels);
-  size_t chunks = images.size() - 1, slices = channels.size() - 1;
-  for (size_t c = 0; c < chunks; ++c) plan->chunks.push_back({images[c], images[c + 1] - images[c]});
-  if (slices > 1) {
-    plan->grad_slices_bytes =
-        rounded(static_cast<size_t>(problem.n * problem.out_positions() * problem.out_channels) *
-                element_size(problem.type));
-  }
-  plan->workspace = plan->grad_slices_bytes;
-  for (size_t s = 0; s < slices; ++s) {
-    ConvProblem part = problem;
-    part.out_channels = channels[s + 1] - channels[s];
-    const Primitive* first = nullptr;
-    for (const Chunk& chunk : plan->chunks) {
-      part.n = chunk.images;
-      auto known = std::find_if(plan->primitives.begin(), plan->primitives.end(),
-                                [&](const auto& entry) { return entry.first == part; });
-      if (known == plan->primitives.end()) {
-        auto made = make_conv(part, ConvPass::kBackwardWeights, first ? &first->desc(1) : nullptr);
-        SORUS_CHECK(made, NotSupportedError, "conv: no kernel on this CPU: got {}, need float32",
-                    problem.type == ElementType::kBFloat16 ? "bfloat16" : "a form that oneDNN does not take");
-        plan->primitives.emplace_back(part, std::move(made));
-        known = plan->primitives.end() - 1;
-      }
-      first = first ? first : known->second.get();
-      plan->primitive_of.push_back(known->second.get());
-    }
-    Slice slice{channels[s], part.out_channels, nullptr, plan->workspace, rounded(first->bytes(1))};
-    slice.reorder = std::make_unique<WeightsReorder>(part, problem.weights_grad_type, first->desc(1), false);
-    plan->workspace += slice.packed_bytes * chunks;
-    plan->slices.push_back(std::move(slice));
-  }
+  bool made = fill_plan(problem, true, *plan) || fill_plan(problem, false, *plan);
+  SORUS_CHECK(made, NotSupportedError, "conv: no kernel on this CPU: got {}, need float32",
+              problem.type == ElementType::kBFloat16 ? "bfloat16" : "a form that oneDNN does not take");
   return plan;
 }
 
@@ -156,10 +184,11 @@ void weights_pass(const ConvProblem& p, const void* input, const void* out_grad,
   parallel_for(static_cast<int64_t>(plan.primitive_of.size()), [&](int64_t i) {
     const Slice& slice = plan.slices[static_cast<size_t>(i) / chunks];
     const Chunk& chunk = plan.chunks[static_cast<size_t>(i) % chunks];
-    const char* from = static_cast<const char*>(input) + chunk.first_image * in_image * size;
+    int64_t in_begin = chunk.first_image * in_image + chunk.block.in_begin * (in_image / p.in[0]);
+    int64_t out_begin = chunk.first_image * positions + chunk.block.out_begin * (positions / p.out(0));
+    const char* from = static_cast<const char*>(input) + in_begin * size;
     const char* grad_part =
-        grad +
-        (p.n * positions * slice.first_channel + chunk.first_image * positions * slice.channels) * size;
+        grad + (p.n * positions * slice.first_channel + out_begin * slice.channels) * size;
     char* partial = space + slice.packed_offset + static_cast<size_t>(i) % chunks * slice.packed_bytes;
     void* memory[] = {const_cast<char*>(from), partial, const_cast<char*>(grad_part)};
     plan.primitive_of[static_cast<size_t>(i)]->run(memory);

@@ -95,13 +95,13 @@ void check_problem(const ConvProblem& p) {
   }
 }
 
-std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const dnnl_memory_desc_t* weights) {
+std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const Primitive* like) {
   auto in = activation_desc(p, p.in_channels, false), out = activation_desc(p, p.out_channels, true);
   WeightDims dims(p);
   auto any = tagged_desc(dims.span(), p.type, dnnl_format_tag_any);
   // The weights' gradient stays float32 until the parts of its sum are added.
   auto any_grad = tagged_desc(dims.span(), ElementType::kFloat32, dnnl_format_tag_any);
-  const auto& w = weights ? *weights : pass == ConvPass::kBackwardWeights ? any_grad : any;
+  const auto& w = like ? like->desc(1) : pass == ConvPass::kBackwardWeights ? any_grad : any;
   int64_t bias_dims[] = {p.out_channels};
   auto bias = strided_desc(bias_dims, ElementType::kFloat32);
   int64_t dilation[kMaxSpatialRank];
@@ -116,10 +116,12 @@ std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const 
           dilation, p.pad_low.data(), p.pad_high.data()) != dnnl_success) {
     return nullptr;
   }
-  auto create = [](const auto& operation, const_dnnl_primitive_attr_t attributes,
-                   std::span<const int> arguments, const Primitive* hint) {
+  bool direct_only = like && is_direct(like->implementation());
+  auto create = [&](const auto& operation, const_dnnl_primitive_attr_t attributes,
+                    std::span<const int> arguments, const Primitive* hint) {
     auto made = Primitive::create(&operation, attributes, arguments, is_direct, hint);
-    return made ? std::move(made) : Primitive::create(&operation, attributes, arguments, nullptr, hint);
+    if (!made && !direct_only) made = Primitive::create(&operation, attributes, arguments, nullptr, hint);
+    return made;
   };
   constexpr int kForwardArguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
   if (forward_pass) {
@@ -187,6 +189,28 @@ std::vector<int64_t> cut_evenly(int64_t count, int64_t parts, int64_t step) {
   for (int64_t i = 0; i < count; i += length) bounds.push_back(i);
   bounds.push_back(count);
   return bounds;
+}
+
+/// Output rows [begin, end) of one image, with the input rows that they need.
+static RowBlock forward_rows(const ConvProblem& p, int64_t begin, int64_t end) {
+  int64_t reach = (p.kernel[0] - 1) * p.dilation[0];
+  int64_t low = begin * p.stride[0] - p.pad_low[0], high = (end - 1) * p.stride[0] - p.pad_low[0] + reach + 1;
+  RowBlock block{p, std::clamp<int64_t>(low, 0, p.in[0]), begin};
+  block.problem.in[0] = std::clamp<int64_t>(high, block.in_begin, p.in[0]) - block.in_begin;
+  block.problem.pad_low[0] = std::max<int64_t>(0, -low);
+  block.problem.pad_high[0] = std::max<int64_t>(0, high - p.in[0]);
+  return block;
+}
+
+std::vector<RowBlock> cut_output_rows(const ConvProblem& image, int64_t parts) {
+  std::vector<RowBlock> blocks;
+  auto bounds = cut_evenly(image.out(0), std::min(parts, std::max<int64_t>(1, image.out(0) / 2)), 1);
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    blocks.push_back(forward_rows(image, bounds[i], bounds[i + 1]));
+    // Rows that see only padding have no input of their own to give to a kernel.
+    if (blocks.back().problem.in[0] == 0) return {RowBlock{image, 0, 0}};
+  }
+  return blocks;
 }
 
 int64_t conv_pieces(const ConvProblem& p) {

@@ -25,10 +25,11 @@ struct RowBlock {
   int64_t out_begin = 0;
 };
 
-/// The primitive of a pass for a problem; `weights`, when given, is the layout that the weights must have,
-/// and `accumulate_float` makes the weights' gradient float32. Null when there is none.
+/// The primitive of a pass for a problem, or null when there is none. With `like`, it has the weights' layout
+/// of that primitive, and is a direct kernel if that is one. The weights' gradient is float32, until the
+/// parts of its sum are added.
 [[nodiscard]] std::unique_ptr<Primitive> make_conv(const ConvProblem& problem, ConvPass pass,
-                                                   const dnnl_memory_desc_t* weights);
+                                                   const Primitive* like);
 
 /// Copies weights between plain memory and the layout of a primitive, cut into slices of output channels so
 /// that several threads take part.
@@ -46,6 +47,9 @@ class WeightsReorder {
 /// Bounds of `parts` nearly equal ranges of [0, count), in steps of `step`: parts + 1 or fewer ascending
 /// numbers.
 [[nodiscard]] std::vector<int64_t> cut_evenly(int64_t count, int64_t parts, int64_t step);
+
+/// One image cut into at most `parts` blocks of output rows; one block when it cannot be cut.
+[[nodiscard]] std::vector<RowBlock> cut_output_rows(const ConvProblem& image, int64_t parts);
 
 /// How many pieces the work of a pass is worth; depends on the problem alone.
 [[nodiscard]] int64_t conv_pieces(const ConvProblem& problem);
