@@ -50,6 +50,11 @@ std::vector<std::pair<std::string, ConvProblem>> cases() {
       {"slices_of_results", plane(3, 160, 192, 9, 3, 1, 1)},
       {"slices_stride", plane(5, 128, 200, 11, 3, 2, 1)},
       {"image_chunks", plane(8, 16, 32, 40, 3, 1, 1)},
+      {"windows_in_padding", with(plane(1, 17, 24, 22, 2, 2, 0),
+                                  [](ConvProblem& p) {
+                                    p.kernel = {1, 4, 1}, p.stride = {2, 3, 1};
+                                    p.pad_low = {0, 2, 0}, p.pad_high = {2, 0, 0};
+                                  })},
       {"row_chunks", plane(1, 24, 32, 90, 3, 1, 1)},
       {"row_chunks_stride", plane(2, 16, 32, 121, 3, 2, 1)},
       {"groups", with(plane(2, 12, 18, 10, 3, 1, 1), [](ConvProblem& p) { p.groups = 3; })},
