@@ -19,6 +19,9 @@ Sample picks(const std::string& name, const Shape& x, std::vector<Input> others,
   return s;
 }
 
+/// gather without batch axes.
+Tensor gather_axis(const Tensor& x, const Tensor& at, int64_t axis) { return gather(x, at, axis); }
+
 Call on_axis(Tensor (*f)(const Tensor&, const Tensor&, int64_t), int64_t axis) {
   return [=](const TensorList& in) { return TensorList{f(in[0], in[1], axis)}; };
 }
@@ -26,23 +29,35 @@ Call on_axis(Tensor (*f)(const Tensor&, const Tensor&, int64_t), int64_t axis) {
 OP_SAMPLES(gather) {
   Shape x{3, 4};
   auto row = [](int64_t i) { return std::vector<int64_t>{2, 0, 2, 1}[static_cast<size_t>(i)]; };
-  return {picks("rows", x, {indices({4}, {2, 0, -1, 1})}, on_axis(gather, 0),
-                {{4, 4}, [=](const Index& i) { return 4 * row(i[0]) + i[1]; }}),
-          picks("columns by a matrix", x, {indices({2, 2}, {2, 0, 2, 1}, DType::kInt32)}, on_axis(gather, -1),
-                {{3, 2, 2}, [=](const Index& i) { return 4 * i[0] + row(2 * i[1] + i[2]); }}),
-          picks("one", x, {indices({}, {-1})}, on_axis(gather, 0),
-                {{4}, [](const Index& i) { return 8 + i[0]; }}),
-          picks("small integers", x, {indices({1}, {1}, DType::kUInt8)}, on_axis(gather, 0),
-                {{1, 4}, [](const Index& i) { return 4 + i[1]; }}),
-          picks("none", x, {indices({0}, {})}, on_axis(gather, 1), {{3, 0}, [](const Index&) { return 0; }}),
-          picks("take", x, {indices({2}, {5, -1})},
-                [](const TensorList& in) { return TensorList{take(in[0], in[1])}; },
-                {{2}, [](const Index& i) { return i[0] == 0 ? 5 : 11; }}),
-          picks("index_select", x, {indices({}, {2})},
-                [](const TensorList& in) { return TensorList{index_select(in[0], 1, in[1])}; },
-                {{3, 1}, [](const Index& i) { return 4 * i[0] + 2; }}),
-          picks("in the middle", {2, 3, 4}, {indices({2}, {1, 1})}, on_axis(gather, 1),
-                {{2, 2, 4}, [](const Index& i) { return 12 * i[0] + 4 + i[2]; }})};
+  return {
+      picks("rows", x, {indices({4}, {2, 0, -1, 1})}, on_axis(gather_axis, 0),
+            {{4, 4}, [=](const Index& i) { return 4 * row(i[0]) + i[1]; }}),
+      picks("columns by a matrix", x, {indices({2, 2}, {2, 0, 2, 1}, DType::kInt32)},
+            on_axis(gather_axis, -1),
+            {{3, 2, 2}, [=](const Index& i) { return 4 * i[0] + row(2 * i[1] + i[2]); }}),
+      picks("one", x, {indices({}, {-1})}, on_axis(gather_axis, 0),
+            {{4}, [](const Index& i) { return 8 + i[0]; }}),
+      picks("small integers", x, {indices({1}, {1}, DType::kUInt8)}, on_axis(gather_axis, 0),
+            {{1, 4}, [](const Index& i) { return 4 + i[1]; }}),
+      picks("none", x, {indices({0}, {})}, on_axis(gather_axis, 1), {{3, 0}, [](const Index&) { return 0; }}),
+      picks("take", x, {indices({2}, {5, -1})},
+            [](const TensorList& in) { return TensorList{take(in[0], in[1])}; },
+            {{2}, [](const Index& i) { return i[0] == 0 ? 5 : 11; }}),
+      picks("index_select", x, {indices({}, {2})},
+            [](const TensorList& in) { return TensorList{index_select(in[0], 1, in[1])}; },
+            {{3, 1}, [](const Index& i) { return 4 * i[0] + 2; }}),
+      picks("batches", {2, 3, 4}, {indices({2, 2}, {0, -1, 1, 1})},
+            [](const TensorList& in) { return TensorList{gather(in[0], in[1], 2, 1)}; },
+            {{2, 3, 2},
+             [](const Index& i) {
+               const int64_t columns[] = {0, 3, 1, 1};
+               return 12 * i[0] + 4 * i[1] + columns[2 * i[0] + i[2]];
+             }}),
+      picks("batches of one index", {2, 3}, {indices({2}, {2, 0})},
+            [](const TensorList& in) { return TensorList{gather(in[0], in[1], 1, 1)}; },
+            {{2}, [](const Index& i) { return i[0] == 0 ? 2 : 3; }}),
+      picks("in the middle", {2, 3, 4}, {indices({2}, {1, 1})}, on_axis(gather_axis, 1),
+            {{2, 2, 4}, [](const Index& i) { return 12 * i[0] + 4 + i[2]; }})};
 }
 
 std::function<void()> bad_gather(Tensor (*f)(const Tensor&, const Tensor&, int64_t), Shape x, Tensor at,
@@ -50,14 +65,14 @@ std::function<void()> bad_gather(Tensor (*f)(const Tensor&, const Tensor&, int64
   return [=] { (void)f(sorus::full({DType::kFloat32, {}, x}, 1), at, axis); };
 }
 OP_ERRORS(gather) {
-  return {
-      {"range", bad_gather(gather, {2, 3}, Tensor({0, 3}), 1), ErrorKind::kIndex,
-       "on axis 1: got 3, need -3 <= index < 3"},
-      {"negative", bad_gather(gather, {2, 3}, Tensor({-3}), 0), ErrorKind::kIndex,
-       "got -3, need -2 <= index < 2"},
-      {"dtype", bad_gather(gather, {2, 3}, Tensor({0.0F}), 0), ErrorKind::kDType, "got float32"},
-      {"axis", bad_gather(gather, {2, 3}, Tensor({0}), 2), ErrorKind::kValue, "got 2, need -2 <= axis < 2"},
-      {"scalar", bad_gather(gather, {}, Tensor({0}), 0), ErrorKind::kValue, "axis is out of range"}};
+  return {{"range", bad_gather(gather_axis, {2, 3}, Tensor({0, 3}), 1), ErrorKind::kIndex,
+           "on axis 1: got 3, need -3 <= index < 3"},
+          {"negative", bad_gather(gather_axis, {2, 3}, Tensor({-3}), 0), ErrorKind::kIndex,
+           "got -3, need -2 <= index < 2"},
+          {"dtype", bad_gather(gather_axis, {2, 3}, Tensor({0.0F}), 0), ErrorKind::kDType, "got float32"},
+          {"axis", bad_gather(gather_axis, {2, 3}, Tensor({0}), 2), ErrorKind::kValue,
+           "got 2, need -2 <= axis < 2"},
+          {"scalar", bad_gather(gather_axis, {}, Tensor({0}), 0), ErrorKind::kValue, "axis is out of range"}};
 }
 
 OP_SAMPLES(gather_elements) {
@@ -181,19 +196,24 @@ OP_SAMPLES(masked_fill) {
                 {{2, 3}, [](const Index& i) { return i[0] == 1 ? -1 : i[1]; }})};
 }
 
+template <UniqueOrder kOrder = UniqueOrder::kSorted>
 TensorList unique_parts(const TensorList& in) {
-  UniqueResult r = unique(in[0]);
+  UniqueResult r = unique(in[0], kOrder);
   return {r.values, r.inverse, r.counts};
 }
 
 OP_SAMPLES(unique) {
-  return {finds("matrix", {{2, 3}, {3, 1, 3, 2, 1, 3}}, unique_parts,
+  return {finds("matrix", {{2, 3}, {3, 1, 3, 2, 1, 3}}, unique_parts<>,
                 {items({1, 2, 3}), {{2, 3}, {2, 0, 2, 1, 0, 2}}, items({2, 1, 3})}, numbers()),
-          finds("bools", {{3}, {1, 0, 1}}, unique_parts, {items({0, 1}), items({1, 0, 1}), items({1, 2})},
+          finds("as they occur", items({3, 1, 3, 2, 1}), unique_parts<UniqueOrder::kFirst>,
+                {items({3, 1, 2}), items({0, 1, 0, 2, 1}), items({2, 2, 1})}, numbers()),
+          finds("runs", items({3, 3, 1, 3}), unique_parts<UniqueOrder::kRuns>,
+                {items({3, 1, 3}), items({0, 0, 1, 2}), items({2, 1, 1})}, numbers()),
+          finds("bools", {{3}, {1, 0, 1}}, unique_parts<>, {items({0, 1}), items({1, 0, 1}), items({1, 2})},
                 {kBool}),
-          finds("NaN", {{3}, {NAN, 1, NAN}}, unique_parts, {items({1, NAN}), items({1, 0, 1}), items({1, 2})},
-                floats()),
-          finds("nothing", {{0}, {}}, unique_parts, {items({}), items({}), items({})})};
+          finds("NaN", {{3}, {NAN, 1, NAN}}, unique_parts<>,
+                {items({1, NAN}), items({1, 0, 1}), items({1, 2})}, floats()),
+          finds("nothing", {{0}, {}}, unique_parts<>, {items({}), items({}), items({})})};
 }
 
 OP_SAMPLES(bincount) {

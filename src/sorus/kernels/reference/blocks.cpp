@@ -11,34 +11,21 @@ namespace {
 /// Elements moved by one piece of a parallel loop.
 constexpr int64_t kGrain = 32 * 1024;
 
-/// True when a block is one run of memory.
-bool is_run(const std::vector<int64_t>& within) {
-  // Offsets are those of a row-major walk: the run is complete when the last one is in its place and none
-  // went elsewhere.
-  for (size_t i = 0; i < within.size(); ++i)
-    if (within[i] != static_cast<int64_t>(i)) return false;
-  return true;
-}
-
 template <class T>
-void copy_typed(const T* x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within, T* to) {
-  auto size = static_cast<int64_t>(within.size());
-  bool run = is_run(within);
-  parallel_ranges(static_cast<int64_t>(bases.size()), std::max<int64_t>(kGrain / size, 1),
-                  [&](int64_t begin, int64_t end) {
-                    if (size == 1) {
-                      for (int64_t n = begin; n < end; ++n) to[n] = x[bases[static_cast<size_t>(n)]];
-                      return;
-                    }
-                    for (int64_t n = begin; n < end; ++n) {
-                      const T* from = x + bases[static_cast<size_t>(n)];
-                      T* at = to + n * size;
-                      if (run)
-                        std::memcpy(at, from, static_cast<size_t>(size) * sizeof(T));
-                      else
-                        for (int64_t i = 0; i < size; ++i) at[i] = from[within[static_cast<size_t>(i)]];
-                    }
-                  });
+void copy_typed(const T* x, const std::vector<int64_t>& bases, const Block& block, T* to) {
+  auto count = static_cast<int64_t>(bases.size());
+  parallel_ranges(count, std::max<int64_t>(kGrain / block.size, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      const T* from = x + bases[static_cast<size_t>(n)];
+      T* at = to + n * block.size;
+      if (block.size == 1)
+        *at = *from;
+      else if (block.is_run())
+        std::memcpy(at, from, static_cast<size_t>(block.size) * sizeof(T));
+      else
+        for (int64_t i = 0; i < block.size; ++i) at[i] = from[block.offsets[static_cast<size_t>(i)]];
+    }
+  });
 }
 
 }  // namespace
@@ -55,6 +42,15 @@ std::vector<int64_t> axis_offsets(const Array& x, int first, int last) {
   return offsets;
 }
 
+Block::Block(const Array& x, int first) {
+  bool run = true;
+  for (int axis = x.rank(); axis-- > first;) {
+    run = run && (x.size(axis) == 1 || x.strides[axis] == size);
+    size *= x.size(axis);
+  }
+  if (!run && size > 1) offsets = axis_offsets(x, first, x.rank());
+}
+
 std::vector<int64_t> read_indices(const Array& indices) {
   std::vector<int64_t> out;
   if (indices.numel() == 0) return out;
@@ -68,13 +64,19 @@ std::vector<int64_t> read_indices(const Array& indices) {
   return out;
 }
 
-std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, const Array& indices) {
+std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, int batch_dims,
+                                  const Array& indices) {
   std::vector<int64_t> list = read_indices(indices);
   for (int64_t& index : list) index = checked_index(op, axis, index, x.size(axis)) * x.strides[axis];
   if (axis == 0) return list;
+  std::vector<int64_t> batches = axis_offsets(x, 0, batch_dims);
+  std::vector<int64_t> outer = axis_offsets(x, batch_dims, axis);
+  size_t each = batches.empty() ? 0 : list.size() / batches.size();
   std::vector<int64_t> bases;
-  for (int64_t outer : axis_offsets(x, 0, axis))
-    for (int64_t offset : list) bases.push_back(outer + offset);
+  bases.reserve(list.size() * outer.size());
+  for (size_t b = 0; b < batches.size(); ++b)
+    for (int64_t offset : outer)
+      for (size_t i = 0; i < each; ++i) bases.push_back(batches[b] + offset + list[b * each + i]);
   return bases;
 }
 
@@ -104,18 +106,17 @@ std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& 
   return bases;
 }
 
-void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
-                 const Array& to) {
-  if (bases.empty() || within.empty()) return;
+void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const Block& block, const Array& to) {
+  if (bases.empty() || block.size == 0) return;
   switch (dtype_size(to.dtype)) {
     case 1:
-      return copy_typed(x.as<uint8_t>(), bases, within, to.as<uint8_t>());
+      return copy_typed(x.as<uint8_t>(), bases, block, to.as<uint8_t>());
     case 2:
-      return copy_typed(x.as<uint16_t>(), bases, within, to.as<uint16_t>());
+      return copy_typed(x.as<uint16_t>(), bases, block, to.as<uint16_t>());
     case 4:
-      return copy_typed(x.as<uint32_t>(), bases, within, to.as<uint32_t>());
+      return copy_typed(x.as<uint32_t>(), bases, block, to.as<uint32_t>());
     default:
-      return copy_typed(x.as<uint64_t>(), bases, within, to.as<uint64_t>());
+      return copy_typed(x.as<uint64_t>(), bases, block, to.as<uint64_t>());
   }
 }
 

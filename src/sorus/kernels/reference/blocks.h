@@ -23,9 +23,19 @@ namespace sorus::blocks {
 /// The offsets in elements of every index of the axes [first, last) of an array, row-major.
 [[nodiscard]] std::vector<int64_t> axis_offsets(const Array& x, int first, int last);
 
+/// A block: the axes of an array from `first` on, and where its elements lie relative to the first one.
+struct Block {
+  int64_t size = 1;
+  std::vector<int64_t> offsets;  ///< row-major; empty when the elements are one run of memory
+
+  Block() = default;
+  Block(const Array& x, int first);
+  [[nodiscard]] bool is_run() const { return offsets.empty(); }
+};
+
 /// Where the blocks of gather and gather_backward begin in `x` (the operand, or the sum): for every index of
-/// the axes before `axis`, one for each of `indices`.
-[[nodiscard]] std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis,
+/// the axes before `axis`, one for each of `indices`; the first batch_dims axes of both run together.
+[[nodiscard]] std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, int batch_dims,
                                                 const Array& indices);
 /// The same for the elements of gather_elements and scatter_elements.
 [[nodiscard]] std::vector<int64_t> element_bases(std::string_view op, const Array& x, int axis,
@@ -34,8 +44,7 @@ namespace sorus::blocks {
 [[nodiscard]] std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& indices,
                                             int* inner);
 
-/// to[n, :] = the block of x that begins at bases[n]; `within` are the offsets in a block.
-void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
-                 const Array& to);
+/// to[n, :] = the block of x that begins at bases[n].
+void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const Block& block, const Array& to);
 
 }  // namespace sorus::blocks

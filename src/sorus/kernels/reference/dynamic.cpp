@@ -6,7 +6,7 @@
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/index/attributes.h"
 
-/// nonzero, unique_sorted and searchsorted. Operands are contiguous.
+/// nonzero, unique and searchsorted. Operands are contiguous.
 namespace sorus {
 namespace {
 
@@ -55,27 +55,60 @@ void run_nonzero(const KernelCall& call) {
   SORUS_CHECK(found == count, ValueError, "nonzero: count does not fit: got {}, need {}", count, found);
 }
 
+template <class T>
+bool alike(T a, T b) {
+  return !before(a, b) && !before(b, a);
+}
+
+/// The values as they are found, equal ones met one after the other.
+template <class T>
+struct Found {
+  T* values;
+  int64_t* inverse;
+  int64_t* counts;
+  int64_t distinct = 0;
+
+  /// Element `at` belongs to the value last found, or is a new one.
+  void take(const T* from, int64_t at) {
+    if (distinct == 0 || !alike(values[distinct - 1], from[at])) values[distinct++] = from[at];
+    inverse[at] = distinct - 1;
+    ++counts[distinct - 1];
+  }
+  /// Orders the values found so far by their first element in `from`.
+  void order_by_first(int64_t n, const T* from) {
+    std::vector<int64_t> places(static_cast<size_t>(distinct), -1);
+    std::vector<int64_t> old_counts(counts, counts + distinct);
+    int64_t next = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t& place = places[static_cast<size_t>(inverse[i])];
+      if (place < 0) {
+        place = next++;
+        values[place] = from[i];
+        counts[place] = old_counts[static_cast<size_t>(inverse[i])];
+      }
+      inverse[i] = place;
+    }
+  }
+};
+
 void run_unique(const KernelCall& call) {
   const Array& x = call.in[0];
+  UniqueOrder order = call.attrs<UniqueAttrs>().order;
   int64_t n = x.numel();
-  int64_t* inverse = call.out[1].as<int64_t>();
-  int64_t* counts = call.out[2].as<int64_t>();
-  int64_t distinct = 0;
   visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
     const T* from = x.as<T>();
-    T* values = call.out[0].as<T>();
-    std::vector<int64_t> order(static_cast<size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return before(from[a], from[b]); });
-    std::fill_n(counts, n, 0);
-    std::fill_n(values, n, T{});
-    for (int64_t at : order) {
-      if (distinct == 0 || before(values[distinct - 1], from[at])) values[distinct++] = from[at];
-      inverse[at] = distinct - 1;
-      ++counts[distinct - 1];
-    }
+    Found<T> found{call.out[0].as<T>(), call.out[1].as<int64_t>(), call.out[2].as<int64_t>()};
+    std::fill_n(found.counts, n, 0);
+    std::fill_n(found.values, n, T{});
+    std::vector<int64_t> places(static_cast<size_t>(n));
+    std::iota(places.begin(), places.end(), 0);
+    if (order != UniqueOrder::kRuns)
+      std::stable_sort(places.begin(), places.end(),
+                       [&](int64_t a, int64_t b) { return before(from[a], from[b]); });
+    for (int64_t at : places) found.take(from, at);
+    if (order == UniqueOrder::kFirst) found.order_by_first(n, from);
+    *call.out[3].as<int64_t>() = found.distinct;
   });
-  *call.out[3].as<int64_t>() = distinct;
 }
 
 void run_searchsorted(const KernelCall& call) {
@@ -100,7 +133,7 @@ const KernelRegistrar registered_count{
     "nonzero_count", Kernel{.name = "nonzero_count_reference", .run = run_nonzero_count}, kReferenceRank};
 const KernelRegistrar registered_nonzero{"nonzero", Kernel{.name = "nonzero_reference", .run = run_nonzero},
                                          kReferenceRank};
-const KernelRegistrar registered_unique{"unique_sorted", Kernel{.name = "unique_reference", .run = run_unique},
+const KernelRegistrar registered_unique{"unique", Kernel{.name = "unique_reference", .run = run_unique},
                                         kReferenceRank};
 const KernelRegistrar registered_search{
     "searchsorted", Kernel{.name = "searchsorted_reference", .run = run_searchsorted}, kReferenceRank};

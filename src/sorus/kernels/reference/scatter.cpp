@@ -44,53 +44,60 @@ T combine(ScatterMode mode, T old, T update) {
   return mode == ScatterMode::kMax ? std::max(old, update) : std::min(old, update);
 }
 
-/// Takes the blocks of `updates` (contiguous, one after the other) into `out` at the bases.
+/// One update. 16-bit floats are only ever replaced here; their sums are made of floats.
 template <class To, class From>
-void take_blocks(To* out, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
-                 const From* updates, ScatterMode mode) {
-  auto size = static_cast<int64_t>(within.size());
+void take(ScatterMode mode, To& element, From update) {
+  if constexpr (std::is_same_v<To, From> && !std::is_arithmetic_v<To>)
+    element = update;
+  else if constexpr (std::is_same_v<To, bool>)
+    element = combine<int>(mode, element, update) != 0;
+  else
+    element = combine<To>(mode, element, static_cast<To>(update));
+}
+
+/// Takes the blocks of `updates` (contiguous, one after the other) into `out` at the bases. Blocks of `out`
+/// are runs.
+template <class To, class From>
+void take_blocks(To* out, const std::vector<int64_t>& bases, int64_t size, const From* updates,
+                 ScatterMode mode) {
   parallel_ranges(size, kColumns, [&](int64_t begin, int64_t end) {
     for (size_t n = 0; n < bases.size(); ++n) {
       To* at = out + bases[n];
       const From* from = updates + static_cast<int64_t>(n) * size;
-      for (int64_t i = begin; i < end; ++i) {
-        To& element = at[within[static_cast<size_t>(i)]];
-        if constexpr (std::is_same_v<To, From> && !std::is_arithmetic_v<To>)
-          element = from[i];
-        else if constexpr (std::is_same_v<To, bool>)
-          element = combine<int>(mode, element, from[i]) != 0;
-        else
-          element = combine<To>(mode, element, static_cast<To>(from[i]));
-      }
+      if (mode == ScatterMode::kAdd)
+        for (int64_t i = begin; i < end; ++i) take(ScatterMode::kAdd, at[i], from[i]);
+      else
+        for (int64_t i = begin; i < end; ++i) take(mode, at[i], from[i]);
     }
   });
 }
 
 /// `out` holds what the updates meet. 16-bit floats are combined in float32 and rounded once.
-void scatter_into(const Array& out, const std::vector<int64_t>& bases, const std::vector<int64_t>& within,
-                  const Array& updates, ScatterMode mode) {
-  if (bases.empty() || within.empty()) return;
+void scatter_into(const Array& out, const std::vector<int64_t>& bases, int64_t size, const Array& updates,
+                  ScatterMode mode) {
+  if (bases.empty() || size == 0) return;
   visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) {
     T* to = out.as<T>();
     if constexpr (!std::is_arithmetic_v<T>) {
-      if (mode == ScatterMode::kUpdate) return take_blocks(to, bases, within, updates.as<T>(), mode);
+      if (mode == ScatterMode::kUpdate) return take_blocks(to, bases, size, updates.as<T>(), mode);
       auto count = static_cast<size_t>(out.numel());
       std::vector<float> wide(count);
       for (size_t i = 0; i < count; ++i) wide[i] = static_cast<float>(to[i]);
-      take_blocks(wide.data(), bases, within, updates.as<T>(), mode);
+      take_blocks(wide.data(), bases, size, updates.as<T>(), mode);
       for (size_t i = 0; i < count; ++i) to[i] = T(wide[i]);
     } else {
-      take_blocks(to, bases, within, updates.as<T>(), mode);
+      take_blocks(to, bases, size, updates.as<T>(), mode);
     }
   });
 }
 
 void run_gather_backward(const KernelCall& call) {
+  const auto& a = call.attrs<GatherBackwardAttrs>();
   const Array& out = call.out[0];
-  auto axis = static_cast<int>(call.attrs<GatherBackwardAttrs>().axis);
+  auto axis = static_cast<int>(a.axis);
   if (int64_t n = out.numel()) std::memset(out.data, 0, static_cast<size_t>(n) * dtype_size(out.dtype));
-  scatter_into(out, blocks::gather_bases("gather", out, axis, call.in[1]),
-               blocks::axis_offsets(out, axis + 1, out.rank()), call.in[0], ScatterMode::kAdd);
+  scatter_into(out, blocks::gather_bases("gather", out, axis, static_cast<int>(a.batch_dims), call.in[1]),
+               blocks::Block(out, axis + 1).size, call.in[0], ScatterMode::kAdd);
 }
 
 void start_from(const Array& x, const Array& out) {
@@ -104,7 +111,7 @@ void run_scatter_elements(const KernelCall& call) {
   std::vector<int64_t> bases =
       blocks::element_bases("scatter_elements", out, static_cast<int>(a.axis), call.in[1]);
   start_from(call.in[0], out);
-  scatter_into(out, bases, {0}, call.in[2], a.mode);
+  scatter_into(out, bases, 1, call.in[2], a.mode);
 }
 
 void run_tensor_scatter(const KernelCall& call) {
@@ -112,8 +119,7 @@ void run_tensor_scatter(const KernelCall& call) {
   int inner = 0;
   std::vector<int64_t> bases = blocks::nd_bases("tensor_scatter", out, call.in[1], &inner);
   start_from(call.in[0], out);
-  scatter_into(out, bases, blocks::axis_offsets(out, inner, out.rank()), call.in[2],
-               call.attrs<ScatterNdAttrs>().mode);
+  scatter_into(out, bases, blocks::Block(out, inner).size, call.in[2], call.attrs<ScatterNdAttrs>().mode);
 }
 
 const KernelRegistrar registered_backward{

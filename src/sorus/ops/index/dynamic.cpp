@@ -43,11 +43,13 @@ const OpDef nonzero_op{
 const OpRegistrar registered_nonzero{nonzero_op};
 
 const OpDef unique_op{
-    .name = "unique_sorted",
+    .name = "unique",
     .doc =
-        "The distinct values of a vector, sorted, the place of each element among them, how often "
-        "each occurs, and their number; values and counts are padded to the vector's length.",
+        "The distinct values of a vector (sorted, as they first occur, or of runs of equal "
+        "neighbours), the place of each element among them, how often each occurs, and their "
+        "number; values and counts are padded to the vector's length.",
     .inputs = {{"x"}},
+    .attrs = attrs_def<UniqueAttrs>(),
     .infer = infer_unique,
     .traits = {.differentiable = false}};
 const OpRegistrar registered_unique{unique_op};
@@ -74,9 +76,9 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   return gather(reshape(broadcast_to(x, shape), {-1}), reshape(places, {-1}), 0);
 }
 
-UniqueResult unique(const Tensor& x) {
+UniqueResult unique(const Tensor& x, UniqueOrder order) {
   Tensor flat = reshape(x, {-1});
-  TensorList found = apply_all(unique_op, {&flat});
+  TensorList found = apply_all(unique_op, {&flat}, UniqueAttrs{order});
   auto count = found[3].item<int64_t>();
   return {narrow(found[0], 0, 0, count), reshape(found[1], x.shape().sizes()), narrow(found[2], 0, 0, count)};
 }

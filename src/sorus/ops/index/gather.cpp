@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
@@ -6,35 +8,46 @@
 namespace sorus {
 namespace {
 
-Tensor gather_backward(const Tensor& grad, const Tensor& indices, int64_t axis, int64_t extent);
+Tensor gather_backward(const Tensor& grad, const Tensor& indices, const GatherBackwardAttrs& attrs);
 
 TypeList infer_gather(const InferContext& c) {
   detail::check_index_dtype("gather", c.dtype(1));
-  int axis = normalize_axis("gather", c.attrs<GatherAttrs>().axis, c.shape(0).rank());
-  int rank = c.shape(0).rank() - 1 + c.shape(1).rank();
+  const auto& a = c.attrs<GatherAttrs>();
+  const Shape& x = c.shape(0);
+  const Shape& indices = c.shape(1);
+  int axis = normalize_axis("gather", a.axis, x.rank());
+  auto batch = static_cast<int>(a.batch_dims);
+  SORUS_CHECK(batch >= 0 && batch <= axis && batch <= indices.rank(), ValueError,
+              "gather: batch_dims does not fit: got {} for axis {} and indices of shape {}, need 0 to {}",
+              batch, axis, indices, std::min(axis, indices.rank()));
+  int rank = x.rank() - 1 + indices.rank() - batch;
   SORUS_CHECK(rank <= kMaxRank, ShapeError,
-              "gather: too many dimensions: got shapes {} and {}, need a result of at most {}", c.shape(0),
-              c.shape(1), kMaxRank);
+              "gather: too many dimensions: got shapes {} and {}, need a result of at most {}", x, indices,
+              kMaxRank);
+  for (int i = 0; i < batch; ++i)
+    SORUS_CHECK(x[i] == indices[i], ShapeError,
+                "gather: batch axes differ: got shapes {} and {}, need {} equal leading extents", x, indices,
+                batch);
   Shape out;
-  for (int i = 0; i < axis; ++i) out.push_back(c.shape(0)[i]);
-  for (Dim d : c.shape(1).dims()) out.push_back(d);
-  for (int i = axis + 1; i < c.shape(0).rank(); ++i) out.push_back(c.shape(0)[i]);
+  for (int i = 0; i < axis; ++i) out.push_back(x[i]);
+  for (int i = batch; i < indices.rank(); ++i) out.push_back(indices[i]);
+  for (int i = axis + 1; i < x.rank(); ++i) out.push_back(x[i]);
   return {{c.dtype(0), c.in(0).device, out}};
 }
 
 void vjp_gather(VjpContext& c) {
-  int64_t axis = c.attrs<GatherAttrs>().axis;
-  if (c.needs(0))
-    c.set(0, gather_backward(c.grad(), c.in(1), axis, c.in_type(0).shape.size(static_cast<int>(axis))));
+  const auto& a = c.attrs<GatherAttrs>();
+  int64_t extent = c.in_type(0).shape.size(static_cast<int>(a.axis));
+  if (c.needs(0)) c.set(0, gather_backward(c.grad(), c.in(1), {a.axis, a.batch_dims, extent}));
 }
 
 TypeList infer_gather_backward(const InferContext& c) {
   const auto& a = c.attrs<GatherBackwardAttrs>();
   const Shape& g = c.shape(0);
-  int rank = c.shape(1).rank();
+  int rank = c.shape(1).rank() - static_cast<int>(a.batch_dims);
   auto axis = static_cast<int>(a.axis);
   bool fits = axis + rank <= g.rank();
-  for (int i = 0; fits && i < rank; ++i) fits = g[axis + i] == c.shape(1)[i];
+  for (int i = 0; fits && i < rank; ++i) fits = g[axis + i] == c.shape(1)[i + static_cast<int>(a.batch_dims)];
   SORUS_CHECK(fits, ShapeError,
               "gather_backward: shapes do not fit: got {} and indices {} at axis {}, need equal extents", g,
               c.shape(1), axis);
@@ -46,14 +59,15 @@ TypeList infer_gather_backward(const InferContext& c) {
 }
 
 void vjp_gather_backward(VjpContext& c) {
-  if (c.needs(0)) c.set(0, gather(c.grad(), c.in(1), c.attrs<GatherBackwardAttrs>().axis));
+  const auto& a = c.attrs<GatherBackwardAttrs>();
+  if (c.needs(0)) c.set(0, gather(c.grad(), c.in(1), a.axis, a.batch_dims));
 }
 
 TypeList infer_gather_elements(const InferContext& c) {
   detail::check_index_dtype("gather_elements", c.dtype(1));
   const Shape& x = c.shape(0);
   const Shape& indices = c.shape(1);
-  int axis = normalize_axis("gather_elements", c.attrs<GatherAttrs>().axis, x.rank());
+  int axis = normalize_axis("gather_elements", c.attrs<GatherElementsAttrs>().axis, x.rank());
   bool fits = indices.rank() == x.rank();
   for (int i = 0; fits && i < x.rank(); ++i) fits = i == axis || indices.size(i) <= x.size(i);
   SORUS_CHECK(fits, ShapeError,
@@ -66,8 +80,8 @@ TypeList infer_gather_elements(const InferContext& c) {
 
 void vjp_gather_elements(VjpContext& c) {
   if (c.needs(0))
-    c.set(0, scatter_elements(zeros_view(c.in_type(0)), c.in(1), c.grad(), c.attrs<GatherAttrs>().axis,
-                              ScatterMode::kAdd));
+    c.set(0, scatter_elements(zeros_view(c.in_type(0)), c.in(1), c.grad(),
+                              c.attrs<GatherElementsAttrs>().axis, ScatterMode::kAdd));
 }
 
 TypeList infer_gather_nd(const InferContext& c) {
@@ -120,7 +134,7 @@ const OpDef gather_elements_op{
         "out[.., i, ..] = x[.., indices[.., i, ..], ..] on one axis. indices: int32 or int64 of "
         "x's rank. Throws IndexError when out of range.",
     .inputs = {{"x"}, {"indices"}},
-    .attrs = attrs_def<GatherAttrs>(),
+    .attrs = attrs_def<GatherElementsAttrs>(),
     .infer = infer_gather_elements,
     .vjp = vjp_gather_elements,
     .saves_in = saves({1}),
@@ -139,15 +153,17 @@ const OpDef gather_nd_op{
     .traits = {.may_fail = true}};
 const OpRegistrar registered_gather_nd{gather_nd_op};
 
-Tensor gather_backward(const Tensor& grad, const Tensor& indices, int64_t axis, int64_t extent) {
-  return apply(gather_backward_op, {&grad, &indices}, GatherBackwardAttrs{axis, extent});
+Tensor gather_backward(const Tensor& grad, const Tensor& indices, const GatherBackwardAttrs& attrs) {
+  return apply(gather_backward_op, {&grad, &indices}, attrs);
 }
 
 }  // namespace
 
-Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis) {
+Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis, int64_t batch_dims) {
   Tensor list = detail::as_indices("gather", indices);
-  return apply(gather_op, {&x, &list}, GatherAttrs{normalize_axis("gather", axis, x.rank())});
+  int at = normalize_axis("gather", axis, x.rank());
+  return apply(gather_op, {&x, &list},
+               GatherAttrs{at, batch_dims < 0 ? batch_dims + list.rank() : batch_dims});
 }
 
 Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis) {
@@ -163,7 +179,7 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
 Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis) {
   Tensor list = detail::as_indices("gather_elements", indices);
   return apply(gather_elements_op, {&x, &list},
-               GatherAttrs{normalize_axis("gather_elements", axis, x.rank())});
+               GatherElementsAttrs{normalize_axis("gather_elements", axis, x.rank())});
 }
 
 Tensor gather_nd(const Tensor& x, const Tensor& indices) {

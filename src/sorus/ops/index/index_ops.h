@@ -18,8 +18,10 @@ namespace sorus {
 // ---- gathering
 
 /// out[a..., i..., b...] = x[a..., indices[i...], b...]: the axis is replaced by the axes of `indices`. An
-/// embedding lookup is axis 0.
-[[nodiscard]] SORUS_API Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis);
+/// embedding lookup is axis 0. With batch_dims the leading axes of x and `indices` are the same ones and run
+/// together.
+[[nodiscard]] SORUS_API Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis,
+                                      int64_t batch_dims = 0);
 /// gather from the flattened tensor, or along an axis.
 [[nodiscard]] SORUS_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = {});
 /// gather with indices of rank 0 or 1 (torch.index_select).
@@ -58,13 +60,13 @@ namespace sorus {
 /// The elements where the mask is true, flat; mask and x broadcast to each other.
 [[nodiscard]] SORUS_API Tensor masked_select(const Tensor& x, const Tensor& mask);
 
-/// What unique() finds. Several NaN count as one, at the end.
+/// What unique() finds. Several NaN count as one; they sort last.
 struct UniqueResult {
-  Tensor values;   ///< sorted
+  Tensor values;   ///< in the order asked for
   Tensor inverse;  ///< int64, x's shape: the place in values
   Tensor counts;   ///< int64: how often each occurs
 };
-[[nodiscard]] SORUS_API UniqueResult unique(const Tensor& x);
+[[nodiscard]] SORUS_API UniqueResult unique(const Tensor& x, UniqueOrder order = UniqueOrder::kSorted);
 /// How often each number of a rank-1 integer tensor occurs, from 0 to the largest, at least `minimum_length`
 /// of them; with weights (same shape), their sums. Throws ValueError for a negative number.
 [[nodiscard]] SORUS_API Tensor bincount(const Tensor& x, const Tensor& weights = {},
