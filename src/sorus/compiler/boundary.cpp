@@ -101,7 +101,7 @@ void run_in_frame(uint64_t key, BoundaryBody body, void* context) {
 }
 
 void observe_read(Value& v) {
-  if (scope_state().recorder) Frame::current().observe(v);
+  if (Recorder* recorder = scope_state().recorder) recorder->observe(v);
 }
 
 const bool installed = [] {

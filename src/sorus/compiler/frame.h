@@ -30,8 +30,9 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void read(const TensorHandle& handle) override;
   void written(TensorHandle& handle, const Tensor& before) override;
   void gone(const TensorHandle& handle) noexcept override;
-  /// The host program reads a value of this boundary call: an event that ends the segment that made it.
-  void observe(const Value& v);
+  void drawn(int64_t count, const Tensor& key) override;
+  /// Reading a value of this boundary call is an event that ends the segment that made it.
+  void observe(const Value& v) override;
 
  private:
   enum class Mode { kOff, kRecord, kFollow };

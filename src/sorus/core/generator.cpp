@@ -1,5 +1,7 @@
 #include "sorus/core/generator.h"
 
+#include "sorus/core/parameter.h"
+
 namespace sorus {
 
 Tensor Generator::key(int64_t count) {
@@ -12,7 +14,9 @@ Tensor Generator::key(int64_t count) {
     // A block of the counter gives at least two numbers of any dtype.
     offset_ += static_cast<uint64_t>(count) / 2 + 1;
   }
-  return Tensor(std::span<const uint64_t>(pair), Shape{2});
+  Tensor key(std::span<const uint64_t>(pair), Shape{2});
+  if (HandleLog* log = handle_log(); log && this == &default_generator()) log->drawn(count, key);
+  return key;
 }
 
 void Generator::set_seed(uint64_t seed) { set_state({seed, 0}); }

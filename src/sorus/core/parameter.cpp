@@ -7,6 +7,11 @@ HandleLog*& handle_log() {
   return log;
 }
 
+std::shared_ptr<HandleToken> TensorHandle::token() const {
+  if (!token_) token_ = std::make_shared<HandleToken>(HandleToken{const_cast<TensorHandle*>(this)});
+  return token_;
+}
+
 void TensorHandle::tell_gone() noexcept {
   if (HandleLog* log = handle_log()) log->gone(*this);
 }

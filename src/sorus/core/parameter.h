@@ -9,9 +9,14 @@ namespace sorus {
 
 class TensorHandle;
 
-/// Hears of every handle that is read or written while it is installed on this thread. A boundary needs it to
-/// undo the writes of a segment that fails; replayed programs turn handles read into inputs and handles
-/// written into outputs.
+/// Refers to a handle without keeping it alive: null once the handle is gone.
+struct HandleToken {
+  TensorHandle* handle = nullptr;
+};
+
+/// Hears of the state that a program touches while it is installed on this thread: handles read and written,
+/// keys drawn from the default generator. A boundary needs it to undo the writes of a segment that fails;
+/// replayed programs turn handles read into inputs and handles written into outputs, and draw keys again.
 class SORUS_API HandleLog {
  public:
   virtual ~HandleLog() = default;
@@ -19,6 +24,8 @@ class SORUS_API HandleLog {
   virtual void written(TensorHandle& handle, const Tensor& before) = 0;
   /// A handle whose `logged` flag is set is being destroyed.
   virtual void gone(const TensorHandle& handle) noexcept = 0;
+  /// The default generator gave out `key` for `count` numbers.
+  virtual void drawn(int64_t count, const Tensor& key) = 0;
 };
 /// The log of this thread, null when none is installed.
 [[nodiscard]] SORUS_API HandleLog*& handle_log();
@@ -35,6 +42,8 @@ class SORUS_API TensorHandle {
   virtual ~TensorHandle() {
     if (logged) [[unlikely]]
       tell_gone();
+    if (token_) [[unlikely]]
+      token_->handle = nullptr;
   }
 
   [[nodiscard]] const Tensor& get() const {
@@ -51,11 +60,15 @@ class SORUS_API TensorHandle {
   /// Gives the handle a value without telling the log: for the log itself.
   void restore(Tensor tensor) { tensor_ = std::move(tensor); }
 
+  /// The same token at every call.
+  [[nodiscard]] std::shared_ptr<HandleToken> token() const;
+
   bool logged = false;  ///< the log of a thread keeps the address of this handle
 
  private:
   void tell_gone() noexcept;
   Tensor tensor_;
+  mutable std::shared_ptr<HandleToken> token_;
 };
 
 /// What a Parameter refers to: a handle with a name and what training needs to know of it.

@@ -47,6 +47,8 @@ class SORUS_API Recorder {
   virtual ~Recorder() = default;
   virtual bool follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) = 0;
   virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) = 0;
+  /// The host program reads a value that was made in a boundary.
+  virtual void observe(const Value& v) = 0;
 };
 
 /// Gradient of a custom function: (operands, results, gradients of the results) -> gradient of each operand,
