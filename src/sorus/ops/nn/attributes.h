@@ -69,4 +69,31 @@ struct NormAttrs {
   }
 };
 
+/// How interpolation reads between elements.
+enum class ResizeMode : uint8_t {
+  kNearest,       ///< the element at floor(o * scale)
+  kNearestExact,  ///< the element at floor((o + 1/2) * scale)
+  kLinear,        ///< between 2 elements of each axis
+  kCubic          ///< between 4 elements of each axis, a = -3/4
+};
+
+struct ResizeAttrs {
+  Ints size;  ///< spatial extents of the result
+  ResizeMode mode = ResizeMode::kNearest;
+  bool align_corners = false;  ///< the first and last elements fall on each other
+  double scale0 = 0;           ///< extents of x per result element of each axis; 0: the ratio of extents
+  double scale1 = 0;
+  double scale2 = 0;
+  Ints input_size;  ///< spatial extents of the operand; of the backward op alone
+  static constexpr auto fields() {
+    return std::tuple{field("size", &ResizeAttrs::size),
+                      field("mode", &ResizeAttrs::mode),
+                      field("align_corners", &ResizeAttrs::align_corners),
+                      field("scale0", &ResizeAttrs::scale0),
+                      field("scale1", &ResizeAttrs::scale1),
+                      field("scale2", &ResizeAttrs::scale2),
+                      field("input_size", &ResizeAttrs::input_size)};
+  }
+};
+
 }  // namespace sorus
