@@ -21,24 +21,25 @@ struct ResizeTaps {
   std::vector<ResizeTap> axis[kSpatial];  ///< leading axes that the tensor lacks have one tap of weight 1
   int count = 1;                          ///< taps of a present axis that may have weight: 1, 2 or 4
   int64_t in[kSpatial] = {1, 1, 1};
+  int missing = 0;  ///< leading axes that the tensor lacks
 
   /// `x` has the shape that is read, `y` the resized one.
   ResizeTaps(const Shape& x, const Shape& y, const ResizeAttrs& a) {
     count = a.mode == ResizeMode::kLinear ? 2 : a.mode == ResizeMode::kCubic ? 4 : 1;
-    int skip = kSpatial - a.size.size();
+    missing = kSpatial - a.size.size();
     const double scales[] = {a.scale0, a.scale1, a.scale2};
     for (int i = 0; i < kSpatial; ++i) {
-      if (i < skip) {
+      if (i < missing) {
         axis[i].push_back({});
         continue;
       }
-      in[i] = x.size(2 + i - skip);
-      int64_t out = y.size(2 + i - skip);
-      for (int64_t o = 0; o < out; ++o) axis[i].push_back(tap(a, o, in[i], out, scales[i - skip]));
+      in[i] = x.size(2 + i - missing);
+      int64_t out = y.size(2 + i - missing);
+      for (int64_t o = 0; o < out; ++o) axis[i].push_back(tap(a, o, in[i], out, scales[i - missing]));
     }
   }
   /// Taps along axis i.
-  [[nodiscard]] int count_of(int i) const { return axis[i].size() == 1 && in[i] == 1 ? 1 : count; }
+  [[nodiscard]] int count_of(int i) const { return i < missing ? 1 : count; }
 
  private:
   static ResizeTap tap(const ResizeAttrs& a, int64_t o, int64_t in, int64_t out, double given) {
