@@ -151,6 +151,31 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatmulTest,
                                std::get<1>(sample.param) == ElementType::kFloat32 ? "f32" : "bf16");
                          });
 
+// The library may be given b as it lies or packed; that the bits are the same is a property of its kernels
+// which no document promises.
+TEST(Matmul, EveryFormOfTheRightOperandGivesTheSameBits) {
+  std::mt19937 generator(11);
+  auto below = [&](int64_t n) { return static_cast<int64_t>(generator() % static_cast<uint32_t>(n)) + 1; };
+  for (int i = 0; i < 60; ++i) {
+    ElementType type =
+        i % 2 == 0 || !usable(ElementType::kBFloat16) ? ElementType::kFloat32 : ElementType::kBFloat16;
+    Case c{1, below(200), below(i % 4 < 2 ? 130 : 500), below(type == ElementType::kFloat32 ? 2000 : 1200)};
+    MatmulProblem p = dense_problem(c, type);
+    Buffer a(type, c.m * c.k), b(type, c.k * c.n), plain(type, c.m * c.n), other(type, c.m * c.n);
+    a.fill(1), b.fill(2);
+    run(p, a, b, nullptr, plain);
+    MatmulProblem transposed = p, packed = p;
+    transposed.b = layout(c.k, c.n, true, 0);
+    run(transposed, a, lay_out(b, type, 1, c.k, c.n, transposed.b), nullptr, other);
+    EXPECT_TRUE(other == plain) << "transposed, " << c.m << " x " << c.n << " x " << c.k << ", " << i % 2;
+    packed.b_is_packed = true;
+    Buffer memory = testing::workspace(packed_matmul_b_bytes(p));
+    pack_matmul_b(p, b.data(), memory.data());
+    run(packed, a, memory, nullptr, other);
+    EXPECT_TRUE(other == plain) << "packed, " << c.m << " x " << c.n << " x " << c.k << ", " << i % 2;
+  }
+}
+
 TEST(Matmul, RepeatsAMatrixOverABatch) {
   Case c{6, 9, 20, 31};
   MatmulProblem p = dense_problem(c, ElementType::kFloat32);

@@ -31,16 +31,18 @@ constexpr int64_t kMaxPieces = 64;  // enough for load balance; more only costs 
 constexpr int64_t kRowTile = 64;    // rows that make reading a packed b worth it
 constexpr int64_t kFewRows = 512;
 constexpr int64_t kLongSum = 2048;
-constexpr int64_t kPartialBytes = 64 << 20;
-constexpr int64_t kLongestDirect = 8192;      // longest sum for which the forms of b were compared
 constexpr int64_t kCacheBytes = 1024 * 1024;  // part of the second-level cache that a packed tile may take
+constexpr int64_t kPartialBytes = 64 << 20;
+// Longest sums for which the forms of b give equal bits; bfloat16 ones were seen to differ from 944 on.
+constexpr int64_t kLongestDirectFloat = 4096;
+constexpr int64_t kLongestDirectHalf = 512;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
 
-/// How a kernel gets a tile of b. All three give the same bits (see docs/decisions/0005-onednn-in-pieces.md),
-/// so that the choice may follow the strides: dense matrices of few rows go to the library as they are and
-/// spare a copy.
+/// How a kernel gets a tile of b. Up to some depth all three give the same bits (see
+/// docs/decisions/0005-onednn-in-pieces.md), so that the choice may follow the strides: dense matrices of few
+/// rows go to the library as they are and spare a copy.
 enum class FormOfB : uint8_t { kPacked, kRowMajor, kTransposed };
 
 /// What a plan depends on: sizes and types, and which copy of b may be spared.
@@ -293,7 +295,8 @@ Call::Call(const MatmulProblem& p)
     b_shared = b_shared && (p.batch[i] == 1 || p.b.batch_stride[i] == 0);
   FormOfB form = FormOfB::kPacked;
   bool padded = p.type == ElementType::kBFloat16 && p.k % 2 != 0;
-  if (!p.b_is_packed && !padded && (batch == 1 || !b_shared) && p.k <= kLongestDirect) {
+  int64_t longest = p.type == ElementType::kFloat32 ? kLongestDirectFloat : kLongestDirectHalf;
+  if (!p.b_is_packed && !padded && (batch == 1 || !b_shared) && p.k <= longest) {
     if (p.b.col_stride == 1 && p.b.row_stride == p.n) form = FormOfB::kRowMajor;
     if (p.b.row_stride == 1 && p.b.col_stride == p.k) form = FormOfB::kTransposed;
   }
