@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Times Sorus beside PyTorch in one run, interleaved, and writes the ratios to bench/RESULTS.md.
+
+usage: run.py [--rounds N] [--only NAME[,NAME]] [--write]
+
+Each side is a process of its own that stays alive: a worker reads the name of a case, runs it for about a tenth of a
+second and answers with nanoseconds an iteration. The sides take turns, `rounds` times, so that whatever else the machine
+does falls on both; medians are compared. PyTorch is Debian's python3-torch with two threads, AVX-512 and OpenBLAS on
+OpenMP (bench/peers/setup_torch.sh). Absolute times of a shared machine say little; the ratios are the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCH = ROOT / "bench"
+
+# name, what it is, largest ratio of Sorus' time to PyTorch's that we want
+CASES = [
+    ("lenet_step_eager", "LeNet-5 training step, batch 32, eager", 0.6),
+    ("lenet_step_graph", "LeNet-5 training step, batch 32, graph mode", 0.5),
+    ("add_1", "eager add of one element, from Python", 1.0),
+    ("softmax", "softmax of 1,024 x 768", 0.5),
+    ("layer_norm", "layer norm of 1,024 x 768", 0.5),
+    ("gelu", "GELU of 1,024 x 768", 0.5),
+    ("exp", "exp of 1,024 x 768", 0.5),
+    ("matmul_512", "matmul 512 x 512 x 512", 1.0),
+    ("matmul_1024", "matmul 1,024 x 1,024 x 1,024", 1.0),
+    ("conv3x3", "3x3 convolution, 16 x 64 x 56 x 56 to 64 channels", 1.0),
+    ("conv3x3_grad", "its gradients", 1.0),
+    ("add_128mb", "add of two tensors of 128 MB", 0.8),
+]
+
+
+class Worker:
+    """One side of the comparison."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def time(self, case: str) -> float:
+        """Nanoseconds an iteration of the case."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(case + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if len(answer) != 2 or answer[0] != case:
+            raise RuntimeError(f"bench: {case}: the worker {self.process.args} answered {answer!r}, need a time")
+        return float(answer[1])
+
+    def close(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+
+
+def workers() -> tuple[Worker, Worker]:
+    environment = dict(os.environ, SORUS_NUM_THREADS="2", PYTHONPATH=str(ROOT / "python"))
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        environment.pop(name, None)
+    ours = Worker([sys.executable, str(BENCH / "sorus_cases.py")], environment)
+    theirs = Worker([str(BENCH / "peers" / "torch-python"), str(BENCH / "torch_cases.py")], environment)
+    return ours, theirs
+
+
+def measure(names: list[str], rounds: int) -> dict[str, tuple[float, float]]:
+    """Median nanoseconds of both sides for each case."""
+    ours, theirs = workers()
+    try:
+        for name in names:
+            ours.time(name), theirs.time(name)  # warm caches, recordings and the processor
+        times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
+        for _ in range(rounds):
+            for name in names:
+                times[name][0].append(ours.time(name))
+                times[name][1].append(theirs.time(name))
+    finally:
+        ours.close()
+        theirs.close()
+    return {name: (statistics.median(a), statistics.median(b)) for name, (a, b) in times.items()}
+
+
+def processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unknown processor"
+
+
+def report(results: dict[str, tuple[float, float]], rounds: int) -> str:
+    """The page with the results."""
+    lines = [
+        "# Speed beside PyTorch",
+        "",
+        f"`./dev bench` on {datetime.date.today()}, {processor()}, {os.cpu_count()} processors; PyTorch of Debian with two",
+        f"threads at its best. Both sides in one run, taking turns; medians of {rounds} rounds.",
+        "",
+        "| case | Sorus (us) | PyTorch (us) | ratio | wanted |",
+        "|---|---|---|---|---|",
+    ]
+    for name, what, wanted in CASES:
+        if name in results:
+            ours, theirs = results[name]
+            lines.append(f"| {what} | {ours / 1e3:.2f} | {theirs / 1e3:.2f} | {ours / theirs:.2f} | {wanted:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--write", action="store_true", help="write bench/RESULTS.md")
+    arguments = parser.parse_args()
+    names = [name for name, _, _ in CASES if not arguments.only or name in arguments.only.split(",")]
+    if not Path("/usr/lib/python3/dist-packages/torch").is_dir():
+        subprocess.run([str(BENCH / "peers" / "setup_torch.sh")], check=True)
+    text = report(measure(names, arguments.rounds), arguments.rounds)
+    print(text)
+    if arguments.write:
+        (BENCH / "RESULTS.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

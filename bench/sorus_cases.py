@@ -1,0 +1,112 @@
+"""The cases of bench/run.py in Sorus."""
+
+from __future__ import annotations
+
+import numpy as np
+import sorus as ms
+from sorus import nn, ops
+from worker import serve
+
+
+def random(*shape: int) -> ms.Tensor:
+    return ms.Tensor(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+
+
+class LeNet5(nn.Cell):
+    """The LeNet-5 of the tutorials: valid 5x5 convolutions on 32x32, ReLU and max pooling."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", has_bias=True)
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", has_bias=True)
+        self.pool = nn.MaxPool2d(2, 2)
+        self.relu = nn.ReLU()
+        self.flatten = nn.Flatten()
+        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.flatten(self.pool(self.relu(self.conv2(x))))
+        return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
+
+
+def lenet_step(mode: int):
+    def make():
+        net = LeNet5()
+        loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+        train = nn.TrainOneStepCell(nn.WithLossCell(net, loss_fn), optimizer)
+        train.set_train()
+        images = random(32, 1, 32, 32)
+        labels = ms.Tensor(np.random.default_rng(1).integers(0, 10, 32).astype(np.int32))
+
+        def step():
+            ms.set_context(mode=mode)
+            train(images, labels)
+
+        return step
+
+    return make
+
+
+def unary(function):
+    def make():
+        x = random(1024, 768)
+        return lambda: function(x)
+
+    return make
+
+
+def layer_norm():
+    x, gamma, beta = random(1024, 768), ms.Tensor(np.ones(768, np.float32)), ms.Tensor(np.zeros(768, np.float32))
+    return lambda: ops.layer_norm(x, (768,), gamma, beta)
+
+
+def matmul(n: int):
+    def make():
+        a, b = random(n, n), random(n, n)
+        return lambda: ops.matmul(a, b)
+
+    return make
+
+
+def conv():
+    x, w = random(16, 64, 56, 56), random(64, 64, 3, 3)
+    return lambda: ops.conv2d(x, w, padding=1, pad_mode="pad")
+
+
+def conv_grad():
+    x, w = random(16, 64, 56, 56), random(64, 64, 3, 3)
+    values, pull = ms.vjp(lambda a, b: ops.conv2d(a, b, padding=1, pad_mode="pad"), x, w)
+    seed = ops.ones_like(values)
+    return lambda: pull(seed)
+
+
+def add_128mb():
+    a, b = random(1 << 25), random(1 << 25)
+    return lambda: a + b
+
+
+def add_1():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    a, b = ms.Tensor(np.ones(1, np.float32)), ms.Tensor(np.ones(1, np.float32))
+    return lambda: a + b
+
+
+if __name__ == "__main__":
+    serve(
+        {
+            "lenet_step_eager": lenet_step(ms.PYNATIVE_MODE),
+            "lenet_step_graph": lenet_step(ms.GRAPH_MODE),
+            "add_1": add_1,
+            "softmax": unary(lambda x: ops.softmax(x, -1)),
+            "layer_norm": layer_norm,
+            "gelu": unary(lambda x: ops.gelu(x, approximate="none")),
+            "exp": unary(ops.exp),
+            "matmul_512": matmul(512),
+            "matmul_1024": matmul(1024),
+            "conv3x3": conv,
+            "conv3x3_grad": conv_grad,
+            "add_128mb": add_128mb,
+        }
+    )

@@ -1,0 +1,89 @@
+"""The cases of bench/run.py in PyTorch. Runs in the peer's environment."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional
+from worker import serve
+
+
+def lenet_step():
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
+    )  # fmt: skip
+    loss_of = nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    images, labels = torch.randn(32, 1, 32, 32), torch.randint(10, (32,))
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss_of(net(images), labels).backward()
+        optimizer.step()
+
+    return step
+
+
+def unary(function):
+    def make():
+        x = torch.randn(1024, 768)
+
+        def step():
+            with torch.no_grad():
+                function(x)
+
+        return step
+
+    return make
+
+
+def matmul(n: int):
+    def make():
+        a, b = torch.randn(n, n), torch.randn(n, n)
+        return lambda: torch.mm(a, b)
+
+    return make
+
+
+def conv(gradients: bool):
+    def make():
+        x = torch.randn(16, 64, 56, 56).to(memory_format=torch.channels_last).requires_grad_(gradients)
+        w = torch.randn(64, 64, 3, 3).to(memory_format=torch.channels_last).requires_grad_(gradients)
+        if not gradients:
+            return lambda: functional.conv2d(x, w, padding=1)
+        y = functional.conv2d(x, w, padding=1)
+        seed = torch.ones_like(y)
+        return lambda: torch.autograd.grad(y, (x, w), seed, retain_graph=True)
+
+    return make
+
+
+def add_128mb():
+    a, b = torch.randn(1 << 25), torch.randn(1 << 25)
+    return lambda: torch.add(a, b)
+
+
+def add_1():
+    a, b = torch.ones(1), torch.ones(1)
+    return lambda: a + b
+
+
+if __name__ == "__main__":
+    serve(
+        {
+            "lenet_step_eager": lenet_step,
+            "lenet_step_graph": lenet_step,
+            "add_1": add_1,
+            "softmax": unary(lambda x: torch.softmax(x, -1)),
+            "layer_norm": unary(lambda x: functional.layer_norm(x, (768,))),
+            "gelu": unary(functional.gelu),
+            "exp": unary(torch.exp),
+            "matmul_512": matmul(512),
+            "matmul_1024": matmul(1024),
+            "conv3x3": conv(False),
+            "conv3x3_grad": conv(True),
+            "add_128mb": add_128mb,
+        }
+    )
