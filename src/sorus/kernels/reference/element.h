@@ -6,6 +6,8 @@
 
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/integer_lane.h"
+#include "sorus/math/functions.h"
+#include "sorus/math/scalar_lane.h"
 
 /// Reference kernels of elementwise ops: one plain loop over logical indices, one small function per dtype.
 namespace sorus::reference {
@@ -17,26 +19,6 @@ using ElementFunction = void (*)(std::byte* out, const std::byte* const* in, con
 /// attributes of the call.
 void for_each_element(const KernelCall& call, ElementFunction f);
 
-/// One floating number with the words that generic rows use.
-template <class T>
-struct ComputeLane {
-  using Scalar = T;
-  T v;
-  static ComputeLane of(double k) { return {static_cast<T>(k)}; }
-  friend ComputeLane operator+(ComputeLane a, ComputeLane b) { return {a.v + b.v}; }
-  friend ComputeLane operator-(ComputeLane a, ComputeLane b) { return {a.v - b.v}; }
-  friend ComputeLane operator*(ComputeLane a, ComputeLane b) { return {a.v * b.v}; }
-  friend ComputeLane operator/(ComputeLane a, ComputeLane b) { return {a.v / b.v}; }
-  friend ComputeLane operator-(ComputeLane a) { return {-a.v}; }
-  friend Truth operator<(ComputeLane a, ComputeLane b) { return {a.v < b.v}; }
-  friend Truth operator<=(ComputeLane a, ComputeLane b) { return {a.v <= b.v}; }
-  friend Truth operator>(ComputeLane a, ComputeLane b) { return {a.v > b.v}; }
-  friend Truth operator>=(ComputeLane a, ComputeLane b) { return {a.v >= b.v}; }
-  friend Truth operator==(ComputeLane a, ComputeLane b) { return {a.v == b.v}; }
-  friend Truth operator!=(ComputeLane a, ComputeLane b) { return {a.v != b.v}; }
-  friend ComputeLane select(Truth m, ComputeLane a, ComputeLane b) { return m.v ? a : b; }
-};
-
 /// The number in which elements of T are computed.
 template <class T>
 auto load_element(const std::byte* p) {
@@ -47,7 +29,7 @@ auto load_element(const std::byte* p) {
   else if constexpr (std::is_integral_v<T>)
     return IntegerLane<T>{v};
   else
-    return ComputeLane<ComputeType<T>>{static_cast<ComputeType<T>>(v)};
+    return math::ScalarLane<ComputeType<T>>{static_cast<ComputeType<T>>(v)};
 }
 
 template <class T, class V>
@@ -61,17 +43,19 @@ void store_element(std::byte* p, V v) {
 }
 
 /// F applied to operands of In, giving an element of Out.
-template <class F, class In, class Out, size_t... kI>
-void element(std::byte* out, const std::byte* const* in, const double* parameters,
-             std::index_sequence<kI...>) {
-  if constexpr (requires { F::kParameters; })
-    store_element<Out>(out, F{}(load_element<In>(in[kI])..., parameters));
-  else
+template <class F, class In, class Out, int kParameters, size_t... kI>
+void element(std::byte* out, const std::byte* const* in, const double* parameters, std::index_sequence<kI...>) {
+  if constexpr (kParameters > 0) {
+    decltype(load_element<In>(in[0])) p[kParameters];
+    for (int k = 0; k < kParameters; ++k) p[k] = p[k].of(parameters[k]);
+    store_element<Out>(out, F{}(load_element<In>(in[kI])..., p));
+  } else {
     store_element<Out>(out, F{}(load_element<In>(in[kI])...));
+  }
 }
-template <class F, size_t kOperands, class In, class Out = In>
+template <class F, size_t kOperands, class In, class Out = In, int kParameters = 0>
 void element_function(std::byte* out, const std::byte* const* in, const double* parameters) {
-  element<F, In, Out>(out, in, parameters, std::make_index_sequence<kOperands>{});
+  element<F, In, Out, kParameters>(out, in, parameters, std::make_index_sequence<kOperands>{});
 }
 
 }  // namespace sorus::reference

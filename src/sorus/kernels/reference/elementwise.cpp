@@ -1,176 +1,100 @@
+#include <map>
+
 #include "sorus/kernels/reference/element.h"
+#include "sorus/math/rows.h"
 
 namespace sorus::reference {
 namespace {
 
-struct Add {
-  template <class V>
-  V operator()(V a, V b) const {
-    return a + b;
-  }
-};
-struct Sub {
-  template <class V>
-  V operator()(V a, V b) const {
-    return a - b;
-  }
-};
-struct Mul {
-  template <class V>
-  V operator()(V a, V b) const {
-    return a * b;
-  }
-};
-struct Div {
-  template <class V>
-  V operator()(V a, V b) const {
-    return a / b;
-  }
-};
-struct Neg {
-  template <class V>
-  V operator()(V x) const {
-    return -x;
-  }
-};
-struct Relu {
-  template <class V>
-  V operator()(V x) const {
-    return select(x < V::of(0), V::of(0), x);
-  }
-};
-struct Exp {
-  template <class V>
-  V operator()(V x) const {
-    return {std::exp(x.v)};
-  }
-};
-struct Log {
-  template <class V>
-  V operator()(V x) const {
-    return {std::log(x.v)};
-  }
-};
-struct Sqrt {
-  template <class V>
-  V operator()(V x) const {
-    return {std::sqrt(x.v)};
-  }
-};
-struct Tanh {
-  template <class V>
-  V operator()(V x) const {
-    return {std::tanh(x.v)};
-  }
-};
-struct Sigmoid {
-  template <class V>
-  V operator()(V x) const {
-    // The exponential of -|x| never overflows.
-    V e{std::exp(x.v < 0 ? x.v : -x.v)};
-    return select(x < V::of(0), e, V::of(1)) / (V::of(1) + e);
-  }
-};
-struct Equal {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a == b;
-  }
-};
-struct NotEqual {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a != b;
-  }
-};
-struct Less {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a < b;
-  }
-};
-struct LessEqual {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a <= b;
-  }
-};
-struct Greater {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a > b;
-  }
-};
-struct GreaterEqual {
-  template <class V>
-  auto operator()(V a, V b) const {
-    return a >= b;
-  }
-};
+using math::FloatingRow;
+using math::RowList;
+using math::RowTraits;
+using math::Takes;
 
-template <class F, size_t kOperands, bool kTruth = false>
-void run_any(const KernelCall& call) {
-  visit_dtype(call.in[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_element(call, element_function<F, kOperands, T, std::conditional_t<kTruth, bool, T>>);
-  });
-}
-template <class F, size_t kOperands>
-void run_floating(const KernelCall& call) {
-  visit_floating(call.in[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_element(call, element_function<F, kOperands, T>);
-  });
+#include "sorus/math/rows/activation.inc"
+#include "sorus/math/rows/arithmetic.inc"
+#include "sorus/math/rows/bitwise.inc"
+#include "sorus/math/rows/comparison.inc"
+#include "sorus/math/rows/error_function.inc"
+#include "sorus/math/rows/exponential.inc"
+#include "sorus/math/rows/floating.inc"
+#include "sorus/math/rows/integer.inc"
+#include "sorus/math/rows/logarithm.inc"
+#include "sorus/math/rows/logic.inc"
+#include "sorus/math/rows/power.inc"
+#include "sorus/math/rows/trigonometric.inc"
+
+/// The functions of one op, which several rows may share out among the dtypes.
+struct ByType {
+  ElementFunction function[kDTypeCount] = {};
+};
+std::map<std::string_view, ByType>& functions() {
+  static std::map<std::string_view, ByType> table;
+  return table;
 }
 
-KernelRegistrar reference(std::string_view op, void (*run)(const KernelCall&)) {
-  constexpr uint32_t kAnyOperand =
-      7;  // element i is read before it is written, so any operand may be overwritten
-  return {op,
-          Kernel{.name = "reference",
-                 .in_layout = Layout::kAny,
-                 .out_layout = Layout::kAny,
-                 .run = run,
-                 .in_place = kAnyOperand},
-          kReferenceRank};
+/// The kernel of every row: finds the element function by op and dtype.
+void run_row(const KernelCall& call) {
+  for_each_element(call, functions().at(call.op.name).function[static_cast<int>(call.in[0].dtype)]);
+}
+Refusal supports_row(const KernelCall& call) {
+  return functions().at(call.op.name).function[static_cast<int>(call.in[0].dtype)]
+             ? kAccepted
+             : "has no function for this dtype";
 }
 
-/// Copies the bytes of the chosen operand.
-template <class T>
-void where_element(std::byte* out, const std::byte* const* in, const double*) {
-  bool condition;
-  std::memcpy(&condition, in[0], 1);
-  std::memcpy(out, condition ? in[1] : in[2], sizeof(T));
-}
-void run_where(const KernelCall& call) {
-  visit_dtype(call.in[1].dtype,
-              [&]<class T>(std::type_identity<T>) { for_each_element(call, where_element<T>); });
+template <class Row, class T>
+void add_type(ByType& row) {
+  row.function[static_cast<int>(dtype_of<T>)] =
+      element_function<Row, Row::kOperands, T, std::conditional_t<Row::kGivesTruth, bool, T>,
+                       Row::kParameters>;
 }
 
-void run_copy(const KernelCall& call) {
-  copy_strided(call.in[0].data, call.in[0].strides, call.out[0].data, call.out[0].strides, *call.out[0].shape,
-               dtype_size(call.out[0].dtype));
+template <class Row, class... T>
+void add_types(ByType& row) {
+  (add_type<Row, T>(row), ...);
 }
 
-const KernelRegistrar registered[] = {
-    reference("add", run_any<Add, 2>),
-    reference("sub", run_any<Sub, 2>),
-    reference("mul", run_any<Mul, 2>),
-    reference("div", run_floating<Div, 2>),
-    reference("neg", run_any<Neg, 1>),
-    reference("relu", run_any<Relu, 1>),
-    reference("exp", run_floating<Exp, 1>),
-    reference("log", run_floating<Log, 1>),
-    reference("sqrt", run_floating<Sqrt, 1>),
-    reference("tanh", run_floating<Tanh, 1>),
-    reference("sigmoid", run_floating<Sigmoid, 1>),
-    reference("equal", run_any<Equal, 2, true>),
-    reference("not_equal", run_any<NotEqual, 2, true>),
-    reference("less", run_any<Less, 2, true>),
-    reference("less_equal", run_any<LessEqual, 2, true>),
-    reference("greater", run_any<Greater, 2, true>),
-    reference("greater_equal", run_any<GreaterEqual, 2, true>),
-    reference("where", run_where),
-    reference("stop_gradient", run_copy),
-};
+template <class Row>
+void add_row() {
+  auto [at, fresh] = functions().try_emplace(Row::kName);
+  ByType& row = at->second;
+  constexpr Takes kTakes = Row::kTakes;
+  if constexpr (kTakes == Takes::kFloating || kTakes == Takes::kNumber || kTakes == Takes::kAny)
+    add_types<Row, Float16, BFloat16, float, double>(row);
+  if constexpr (kTakes != Takes::kFloating)
+    add_types<Row, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(row);
+  if constexpr (kTakes == Takes::kAny || kTakes == Takes::kIntegerOrBool) add_type<Row, bool>(row);
+  if (fresh)
+    KernelRegistrar(Row::kName,
+                    Kernel{.name = "reference",
+                           .in_layout = Layout::kAny,
+                           .out_layout = Layout::kAny,
+                           .supports = supports_row,
+                           .run = run_row},
+                    kReferenceRank);
+}
+
+template <class... Rows>
+void add_rows(RowList<Rows...>) {
+  (add_row<Rows>(), ...);
+}
+
+[[maybe_unused]] const bool registered = [] {
+  add_rows(ActivationRows{});
+  add_rows(ArithmeticRows{});
+  add_rows(BitwiseRows{});
+  add_rows(ComparisonRows{});
+  add_rows(ErrorFunctionRows{});
+  add_rows(ExponentialRows{});
+  add_rows(FloatingRows{});
+  add_rows(IntegerRows{});
+  add_rows(LogarithmRows{});
+  add_rows(LogicRows{});
+  add_rows(PowerRows{});
+  add_rows(TrigonometricRows{});
+  return true;
+}();
 
 }  // namespace
 }  // namespace sorus::reference

@@ -1,8 +1,8 @@
 #include "sorus/ops/elementwise/detail/rules.h"
 
-#include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/reduce/reduce.h"
+#include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus::elementwise {
 namespace {
@@ -65,11 +65,64 @@ std::pair<Tensor, Tensor> promoted(const Tensor& a, const Tensor& b) {
   return {cast(a, common), cast(b, common)};
 }
 
-Tensor apply_floating(const OpDef& op, const Tensor& x) {
-  if (is_floating(x.dtype())) return apply(op, {&x});
-  Tensor converted = cast(x, DType::kFloat32);
-  return apply(op, {&converted});
+OpDef floating_function(std::string_view name, std::string_view doc, void (*vjp)(VjpContext&),
+                        SaveMask saved_in, SaveMask saved_out) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = unary_inputs(),
+          .infer = infer<Domain::kFloating>,
+          .vjp = vjp,
+          .saves_in = saved_in,
+          .saves_out = saved_out,
+          .cost = elementwise_cost,
+          .traits = {.elementwise = true}};
 }
+
+OpDef binary_function(std::string_view name, std::string_view doc, TypeList (*infer)(const InferContext&),
+                      void (*vjp)(VjpContext&), SaveMask saved_in, SaveMask saved_out) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = binary_inputs(),
+          .infer = infer,
+          .vjp = vjp,
+          .saves_in = saved_in,
+          .saves_out = saved_out,
+          .cost = elementwise_cost,
+          .traits = {.elementwise = true}};
+}
+
+OpDef backward(OpDef op) {
+  op.traits.backward = true;
+  return op;
+}
+
+Tensor apply_floating(const OpDef& op, const Tensor& x, AttrsRef attrs) {
+  if (is_floating(x.dtype())) return apply(op, {&x}, attrs);
+  Tensor converted = cast(x, DType::kFloat32);
+  return apply(op, {&converted}, attrs);
+}
+
+Tensor apply_floating(const OpDef& op, const Tensor& a, const Tensor& b) {
+  if (a.dtype() == b.dtype() && is_floating(a.dtype())) return apply(op, {&a, &b});
+  auto [x, y] = promoted(a, b);
+  x = as_floating(x);
+  y = as_floating(y);
+  return apply(op, {&x, &y});
+}
+
+Tensor apply_floating(const OpDef& op, const Tensor& a, const Tensor& b, const Tensor& c, AttrsRef attrs) {
+  DType common = promote(promote(a.dtype(), b.dtype()), c.dtype());
+  if (!is_floating(common)) common = DType::kFloat32;
+  Tensor x = cast(a, common);
+  Tensor y = cast(b, common);
+  Tensor z = cast(c, common);
+  return apply(op, {&x, &y, &z}, attrs);
+}
+
+Tensor masked(const Tensor& mask, const Tensor& gradient) {
+  return where(mask, gradient, zero_of(gradient.dtype()));
+}
+void set_zeros(VjpContext& c, size_t i) { c.set(i, full(c.in_type(i), 0)); }
 
 Tensor apply_promoted(const OpDef& op, const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) return apply(op, {&a, &b});

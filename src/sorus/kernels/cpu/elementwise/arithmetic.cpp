@@ -1,0 +1,28 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/elementwise/arithmetic.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "sorus/kernels/cpu/elementwise/tile_loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace arithmetic_rows {
+#include "sorus/math/rows/arithmetic.inc"
+}  // namespace arithmetic_rows
+
+std::vector<cpu::TileRow> arithmetic_tiles() { return tile_rows(arithmetic_rows::ArithmeticRows{}); }
+
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+HWY_EXPORT(arithmetic_tiles);
+namespace {
+[[maybe_unused]] const bool registered =
+    (cpu::register_tiles(HWY_DYNAMIC_DISPATCH(arithmetic_tiles)()), true);
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,27 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/elementwise/bitwise.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "sorus/kernels/cpu/elementwise/tile_loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace bitwise_rows {
+#include "sorus/math/rows/bitwise.inc"
+}  // namespace bitwise_rows
+
+std::vector<cpu::TileRow> bitwise_tiles() { return tile_rows(bitwise_rows::BitwiseRows{}); }
+
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+HWY_EXPORT(bitwise_tiles);
+namespace {
+[[maybe_unused]] const bool registered = (cpu::register_tiles(HWY_DYNAMIC_DISPATCH(bitwise_tiles)()), true);
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,28 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/elementwise/comparison.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "sorus/kernels/cpu/elementwise/tile_loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace comparison_rows {
+#include "sorus/math/rows/comparison.inc"
+}  // namespace comparison_rows
+
+std::vector<cpu::TileRow> comparison_tiles() { return tile_rows(comparison_rows::ComparisonRows{}); }
+
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+HWY_EXPORT(comparison_tiles);
+namespace {
+[[maybe_unused]] const bool registered =
+    (cpu::register_tiles(HWY_DYNAMIC_DISPATCH(comparison_tiles)()), true);
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE

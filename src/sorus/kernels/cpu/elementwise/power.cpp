@@ -1,0 +1,27 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/elementwise/power.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "sorus/kernels/cpu/elementwise/tile_loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace power_rows {
+#include "sorus/math/rows/power.inc"
+}  // namespace power_rows
+
+std::vector<cpu::TileRow> power_tiles() { return tile_rows(power_rows::PowerRows{}); }
+
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+HWY_EXPORT(power_tiles);
+namespace {
+[[maybe_unused]] const bool registered = (cpu::register_tiles(HWY_DYNAMIC_DISPATCH(power_tiles)()), true);
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE

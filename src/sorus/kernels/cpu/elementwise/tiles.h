@@ -1,0 +1,52 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sorus/dispatch/kernel.h"
+
+/// Elementwise kernels as tiles: one function per (op, compute type) that works on contiguous elements, and
+/// one driver that brings operands into that form. Fused regions call the same functions, so their bits are
+/// those of the op.
+namespace sorus::cpu {
+
+/// Computes `n` elements of `out` from as many of each operand, all contiguous and of the compute type. `out`
+/// may be one of the operands. `parameters` are the attributes of the op that are numbers.
+using TileFunction = void (*)(void* out, const void* const* in, int64_t n, const double* parameters);
+
+/// The tile functions of one op. 16-bit floats compute in float32, the rest in their own type.
+struct TileRow {
+  std::string_view op;
+  int operands = 0;
+  bool gives_truth = false;                ///< the result is bool, else of the operands' dtype
+  TileFunction by_type[kDTypeCount] = {};  ///< by compute type; null where the op does not take it
+
+  [[nodiscard]] TileFunction function(DType operand) const {
+    return by_type[static_cast<int>(is_half(operand) ? DType::kFloat32 : operand)];
+  }
+};
+
+/// Adds rows (merging those of one op) and registers a kernel for each op that is new. While the library
+/// loads.
+void register_tiles(std::span<const TileRow> rows);
+
+/// The tile functions of an op; null when it has none.
+[[nodiscard]] const TileRow* find_tiles(std::string_view op);
+
+/// Elements that the driver hands to a tile function at once when it has to bring operands into form.
+inline constexpr int64_t kTileElements = 2048;
+/// Elements that one thread takes at a time.
+inline constexpr int64_t kPieceElements = 32768;
+
+/// How the bytes of one operand or of the result become the compute type.
+struct TileCall {
+  TileFunction function;
+  const double* parameters;
+  DType compute[4];  ///< of each operand
+  DType result;      ///< what the function writes
+};
+
+/// Runs a tile function over all elements of the call, operands broadcast and in any strides.
+void run_tiles(const TileCall& tile, const KernelCall& call);
+
+}  // namespace sorus::cpu
