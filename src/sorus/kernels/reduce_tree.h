@@ -39,7 +39,7 @@ class BlockTree {
     join_(stack_[depth_ - 1], stack_[depth_]);
   }
   Join join_;
-  State stack_[64];
+  State stack_[48];  // more blocks than memory holds
   int depth_ = 0;
   uint64_t blocks_ = 0;
 };

@@ -144,7 +144,9 @@ SampleList backward_family(const char* name, std::function<Real(Real, Real)> exa
                     .inputs = {randn(shape, 1), uniform(shape, -3, 3, 2)},
                     .call =
                         [&op, call](const TensorList& in) {
-                          return TensorList{call ? call(op, in[0], in[1]) : apply(op, {&in[0], &in[1]})};
+                          if (call) return TensorList{call(op, in[0], in[1])};
+                          const NoAttrs none;
+                          return TensorList{apply(op, {&in[0], &in[1]}, AttrsRef(op.attrs, &none))};
                         },
                     .reference = map_real(exact),
                     .absolute = absolute});
@@ -170,7 +172,8 @@ OP_SAMPLES(leaky_relu_backward) {
   return backward_family(
       "leaky_relu_backward", [](Real g, Real x) { return x > 0 ? g : g * 0.2L; }, 0,
       [](const OpDef& op, const Tensor& g, const Tensor& x) {
-        return apply(op, {&g, &x}, SlopeAttrs{0.2});
+        const SlopeAttrs attrs{0.2};
+        return apply(op, {&g, &x}, AttrsRef(op.attrs, &attrs));
       });
 }
 OP_SAMPLES(silu_backward) {

@@ -99,14 +99,18 @@ OP_SAMPLES(erf) {
 OP_SAMPLES(erfc) {
   return unary_family(erfc, [](Real x) { return std::erfc(x); });
 }
+/// erf(x) - y without cancellation.
+Real residual(Real x, Real y) {
+  if (std::fabs(y) < 0.5L) return std::erf(x) - y;
+  return y > 0 ? (1 - y) - std::erfc(x) : std::erfc(-x) - (1 + y);
+}
 /// erf, solved for its argument by Newton's method.
 Real inverse_erf(Real y) {
   if (!(std::fabs(y) <= 1)) return NAN;
   if (std::fabs(y) == 1) return y * INFINITY;
   Real x = 0;
-  for (int i = 0; i < 200; ++i)
-    x -= (y > 0 ? (1 - y) - std::erfc(x) : std::erfc(-x) - (1 + y)) * std::exp(x * x) *
-         std::sqrt(std::numbers::pi_v<Real>) / 2;
+  for (int i = 0; i < 60; ++i)
+    x -= residual(x, y) * std::exp(x * x) * std::sqrt(std::numbers::pi_v<Real>) / 2;
   return x;
 }
 OP_SAMPLES(erfinv) {
@@ -147,9 +151,13 @@ OP_SAMPLES(xlogy) {
 OP_SAMPLES(pow) {
   SampleList list =
       binary_family(pow, [](Real a, Real b) { return std::pow(a, b); }, {.low = 0.2L, .high = 3});
-  for (Sample& s :
-       binary_family(pow, [](Real a, Real b) { return std::pow(a, b); },
-                     {.dtypes = integer_types(), .low = 0, .high = 3, .gradient = false, .integral = true}))
+  for (Sample& s : binary_family(pow, [](Real a, Real b) { return std::pow(a, b); },
+                                 {.dtypes = integer_types(),
+                                 .low = 0,
+                                 .high = 3,
+                                 .gradient = false,
+                                 .special = false,
+                                 .integral = true}))
     list.push_back(std::move(s));
   list.push_back({.name = "integers and negative exponents",
                   .inputs = {items({1, -1, -1, 2, 0}), items({-3, -2, -3, -1, -1})},
@@ -211,17 +219,27 @@ Real nan_or(bool take_first, Real a, Real b) {
 }
 OP_SAMPLES(maximum) {
   SampleList list = binary_family(maximum, [](Real a, Real b) { return nan_or(a > b, a, b); }, {.ulp = 0});
-  for (Sample& s : binary_family(
-           maximum, [](Real a, Real b) { return std::max(a, b); },
-           {.dtypes = any_type(), .low = 0, .high = 90, .ulp = 0, .gradient = false, .integral = true}))
+  for (Sample& s : binary_family(maximum, [](Real a, Real b) { return std::max(a, b); },
+                                 {.dtypes = any_type(),
+                                 .low = 0,
+                                 .high = 90,
+                                 .ulp = 0,
+                                 .gradient = false,
+                                 .special = false,
+                                 .integral = true}))
     list.push_back(std::move(s));
   return list;
 }
 OP_SAMPLES(minimum) {
   SampleList list = binary_family(minimum, [](Real a, Real b) { return nan_or(a < b, a, b); }, {.ulp = 0});
-  for (Sample& s : binary_family(
-           minimum, [](Real a, Real b) { return std::min(a, b); },
-           {.dtypes = any_type(), .low = 0, .high = 90, .ulp = 0, .gradient = false, .integral = true}))
+  for (Sample& s : binary_family(minimum, [](Real a, Real b) { return std::min(a, b); },
+                                 {.dtypes = any_type(),
+                                 .low = 0,
+                                 .high = 90,
+                                 .ulp = 0,
+                                 .gradient = false,
+                                 .special = false,
+                                 .integral = true}))
     list.push_back(std::move(s));
   return list;
 }
@@ -248,9 +266,13 @@ OP_SAMPLES(trunc) {
 OP_SAMPLES(round) {
   SampleList list = unary_family(
       round, [](Real x) { return std::nearbyint(x); }, kRounding);
-  for (Sample& s :
-       unary_family(round, [](Real x) { return x; },
-                    {.dtypes = integer_types(), .low = 0, .high = 90, .gradient = false, .integral = true}))
+  for (Sample& s : unary_family(round, [](Real x) { return x; },
+                                {.dtypes = integer_types(),
+                                .low = 0,
+                                .high = 90,
+                                .gradient = false,
+                                .special = false,
+                                .integral = true}))
     list.push_back(std::move(s));
   return list;
 }
@@ -262,10 +284,16 @@ SampleList with_signed(Tensor (*f)(const Tensor&), const std::function<Real(Real
                                 .low = -11,
                                 .high = 11,
                                 .gradient = false,
+                                .special = false,
                                 .integral = true}))
     list.push_back(std::move(s));
-  for (Sample& s : unary_family(
-           f, exact, {.dtypes = integer_types(), .low = 0, .high = 11, .gradient = false, .integral = true}))
+  for (Sample& s : unary_family(f, exact,
+                                {.dtypes = integer_types(),
+                                .low = 0,
+                                .high = 11,
+                                .gradient = false,
+                                .special = false,
+                                .integral = true}))
     list.push_back(std::move(s));
   return list;
 }
@@ -318,9 +346,15 @@ OP_SAMPLES(clip) {
                    [](Real x) { return x < -1.25L ? -1.25L
                                        : x > 0.5L ? 0.5L
                                                   : x; }, {.ulp = 0});
-  for (Sample& s : unary_family(
-           [](const Tensor& x) { return clip(x, 2, INFINITY); }, [](Real x) { return std::max(x, 2.0L); },
-           {.dtypes = numbers(), .low = 0, .high = 9, .ulp = 0, .gradient = false, .integral = true}))
+  for (Sample& s : unary_family([](const Tensor& x) { return clip(x, 2, INFINITY); },
+                                [](Real x) { return std::max(x, 2.0L); },
+                                {.dtypes = numbers(),
+                                .low = 0,
+                                .high = 9,
+                                .ulp = 0,
+                                .gradient = false,
+                                .special = false,
+                                .integral = true}))
     list.push_back(std::move(s));
   list.push_back({.name = "tensor bounds",
                   .inputs = {randn({4, 5}, 1), uniform({5}, -1, 0, 2), uniform({4, 1}, 0, 1, 3)},

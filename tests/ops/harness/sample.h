@@ -66,7 +66,7 @@ struct Sample {
   std::vector<Input> inputs;
   Call call;
   /// Gets the inputs as their dtypes hold them. Absent: results are compared between kernels and modes only.
-  Reference reference;
+  Reference reference = nullptr;
   std::vector<DType> dtypes = floats();
   /// Error allowed against the reference, in units in the last place of the result; 16-bit results, which are
   /// rounded from float32, get 1 and whatever of this shows there. Integers and bools must be equal.

@@ -1,5 +1,7 @@
 #include "sorus/kernels/reference/reduce.h"
 
+#include <limits>
+
 #include "sorus/ops/reduce/attributes.h"
 
 namespace sorus::reference {
@@ -29,32 +31,40 @@ int64_t ReduceIndex::offset(int64_t linear, const Axes& axes) {
 
 namespace {
 
-template <class T>
-void sum_of(const KernelCall& call) {
+#include "sorus/math/rows/reduce.inc"
+
+template <class Row, class T>
+void reduce_of(const KernelCall& call) {
   using V = decltype(load_element<T>(nullptr));
   const ReduceIndex index(call, call.attrs<ReduceAttrs>().axes);
-  // -0 is the identity of IEEE addition: it keeps the sign of a sum of nothing but -0.
-  const V identity = std::is_floating_point_v<typename V::Scalar> ? -V::of(0) : V::of(0);
   for (int64_t r = 0; r < index.results(); ++r) {
     const T* first = call.in[0].as<const T>() + index.result_offset(r);
-    V total = index.reduced() == 0 ? V::of(0)
-                                   : fold(
-                                         index.reduced(), identity,
-                                         [&](int64_t i) {
-                                           return load_element<T>(reinterpret_cast<const std::byte*>(
-                                               first + index.element_offset(i)));
-                                         },
-                                         [](V a, V b) { return a + b; });
-    store_element<T>(call.out[0].data + r * static_cast<int64_t>(sizeof(T)), total);
+    const auto at = [&](int64_t i) {
+      return load_element<T>(reinterpret_cast<const std::byte*>(first + index.element_offset(i)));
+    };
+    const V total =
+        fold(index.reduced(), Row::template identity<V>(), at, [](V a, V b) { return Row::join(a, b); });
+    store_element<T>(call.out[0].data + r * static_cast<int64_t>(sizeof(T)),
+                     Row::finish(total, index.reduced()));
   }
 }
 
-void run_sum(const KernelCall& call) {
-  visit_dtype(call.in[0].dtype, [&]<class T>(std::type_identity<T>) { sum_of<T>(call); });
+template <class Row>
+void run_any(const KernelCall& call) {
+  visit_dtype(call.in[0].dtype, [&]<class T>(std::type_identity<T>) { reduce_of<Row, T>(call); });
+}
+void run_mean(const KernelCall& call) {
+  visit_floating(call.in[0].dtype,
+                 [&]<class T>(std::type_identity<T>) { reduce_of<MeanReduction, T>(call); });
 }
 
-const KernelRegistrar registered{
-    "sum", Kernel{.name = "reference", .in_layout = Layout::kAny, .run = run_sum}, kReferenceRank};
+KernelRegistrar reference(std::string_view op, void (*run)(const KernelCall&)) {
+  return {op, Kernel{.name = "reference", .in_layout = Layout::kAny, .run = run}, kReferenceRank};
+}
+const KernelRegistrar registered[] = {reference("sum", run_any<SumReduction>), reference("mean", run_mean),
+                                      reference("prod", run_any<ProdReduction>),
+                                      reference("amax", run_any<MaxReduction>),
+                                      reference("amin", run_any<MinReduction>)};
 
 }  // namespace
 }  // namespace sorus::reference

@@ -31,28 +31,28 @@ class ReduceIndex {
 };
 
 /// Folds n elements, given by `at(i)`, in the order of the tree.
-template <class V, class At, class Combine>
-V fold(int64_t n, V identity, At at, Combine combine) {
+template <class V, class At, class Join>
+V fold(int64_t n, V identity, At at, Join join) {
   using namespace reduce_tree;
   struct Lanes {
     V lane[kLanes];
   };
-  auto join = [&](Lanes& left, const Lanes& right) {
-    for (int j = 0; j < kLanes; ++j) left.lane[j] = combine(left.lane[j], right.lane[j]);
+  auto join_lanes = [&](Lanes& left, const Lanes& right) {
+    for (int j = 0; j < kLanes; ++j) left.lane[j] = join(left.lane[j], right.lane[j]);
   };
-  BlockTree<Lanes, decltype(join)> tree(join);
-  for (int64_t start = 0; start < n; start += kBlock) {
+  BlockTree<Lanes, decltype(join_lanes)> tree(join_lanes);
+  for (int64_t start = 0; start < n || start == 0; start += kBlock) {
     Lanes block;
     for (V& lane : block.lane) lane = identity;
     for (int64_t i = start; i < start + kBlock && i < n; ++i) {
       V& lane = block.lane[(i - start) % kLanes];
-      lane = combine(lane, at(i));
+      lane = join(lane, at(i));
     }
     tree.push(block);
   }
   Lanes& all = tree.finish();
   for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int j = 0; j < width; ++j) all.lane[j] = combine(all.lane[j], all.lane[j + width]);
+    for (int j = 0; j < width; ++j) all.lane[j] = join(all.lane[j], all.lane[j + width]);
   return all.lane[0];
 }
 
