@@ -61,7 +61,10 @@ SampleList reduction_family(ReductionCall f, std::function<Real(const std::vecto
   add("scalar", {}, {}, false);
   add("extent 1", {4, 1}, {1}, false);
   add("no results", {0, 4}, {1}, false);
-  if (family.empty) add("of nothing", {3, 0}, {1}, false);
+  if (family.empty) {
+    add("of nothing", {3, 0}, {1}, false);
+    list.back().gradient = false;  // the result may be NaN, which has no slope
+  }
   // Beyond one block of the tree, beyond one piece of the pool, ends that fill no lane.
   const bool narrow = family.integral;  // sums of many integers do not fit 8 bits
   add("long rows", {3, 1037}, {1}, false);
