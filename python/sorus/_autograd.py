@@ -29,6 +29,8 @@ def _differentiate(fn, args, kwargs, positions, weights, has_aux, sens):
         nonlocal result
         result = fn(*args, **kwargs)
         found = _tree.tensors(result)
+        if not found and isinstance(result, (int, float)):
+            return [Tensor(float(result))]  # a constant, whose gradient is zero
         if not found:
             raise TypeError(f"grad: function gives no tensor: got {type(result).__name__}, need a Tensor")
         return found
@@ -76,7 +78,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
         if return_ids:
             inputs = tuple(zip(positions, inputs))
             parameters = tuple((p.name, g) for p, g in zip(chosen, parameters))
-        single = isinstance(grad_position, int)
+        single = len(positions) == 1
         return result, _arrange(inputs, single, parameters, single_weight, grad_position, weights)
 
     return _as_boundary(differentiated)
@@ -88,7 +90,7 @@ def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
 
     def gradient(*args, **kwargs):
         result, gradients = both(*args, **kwargs)
-        return (gradients, result[1] if len(result) == 2 else result[1:]) if has_aux else gradients
+        return (gradients, result[1:]) if has_aux else gradients
 
     return gradient
 

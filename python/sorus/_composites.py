@@ -199,10 +199,34 @@ def reshape_as(x, other):
 
 
 def flatten_by(x, order, start_dim, end_dim):
-    """Row-major ("C") or column-major ("F")."""
+    """Row-major ("C") or column-major ("F"); a vector or scalar as a vector."""
     if order not in ("C", "F"):
         raise ValueError(f"flatten: unknown order: got {order!r}, need 'C' or 'F'")
+    if x.ndim < 2:
+        return F.reshape(x, -1)
     return F.flatten(x if order == "C" else F.transpose(x), start_dim, end_dim)
+
+
+def squeeze_ones(x, axes):
+    """Without the axes of extent 1 among those given, or among all."""
+    if axes is None or axes == ():
+        return F.squeeze(x)
+    axes = _numbers(axes)
+    for axis in axes:
+        if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
+            raise ValueError(f"squeeze: axis is out of range: got {axis}, need -{x.ndim} to {x.ndim - 1}")
+    chosen = [a for a in axes if x.ndim and x.shape[a] == 1]
+    return F.squeeze(x, chosen) if chosen else x
+
+
+def diag_of(x):
+    """The elements on the diagonal of a tensor of twice as many axes."""
+    return F.reshape(F.diag(F.reshape(x, -1)), (*x.shape, *x.shape))
+
+
+def bincount_of(x, weights, minlength):
+    """How often each number occurs, or sums of weights, as float32."""
+    return F.cast(F.bincount(x, weights, minlength), _float32)
 
 
 def transpose_method(x, axes):
@@ -636,10 +660,16 @@ def bucketize(x, boundaries, right):
 
 
 def unique_pair(x):
-    """Distinct elements and the place of each element among them."""
+    """Distinct elements in order of first occurrence and the place of each element among them."""
     values, inverse, _ = F.unique(x)
-    kind = _int32 if inverse.size < 2**31 else _int64
-    return values, F.cast(inverse, kind)
+    # In the order of first occurrence, as MindSpore has them; the library sorts.
+    places = inverse.asnumpy().reshape(-1)
+    first = {}
+    for place in places.tolist():
+        first.setdefault(place, len(first))
+    order = Tensor(list(first), _int64)
+    renumbered = Tensor([first[p] for p in range(len(first))], _int32)
+    return F.gather(values, order, 0), F.gather(renumbered, inverse, 0)
 
 
 def segment_sum(x, segment_ids, count):
@@ -651,8 +681,8 @@ def segment_sum(x, segment_ids, count):
 
 
 def sum_as(x, axes, keepdims, dtype):
-    """Sum, converted first when a dtype is given; bools are counted."""
-    if dtype is None and x.dtype is _d["bool_"]:
+    """Sum, converted first when a dtype is given; integers and bools add up in int64."""
+    if dtype is None and not x.dtype.is_floating_point:
         dtype = _int64
     return F.sum(F.cast_if(x, dtype), axes, keepdims)
 
@@ -990,24 +1020,30 @@ def dropout_by(x, p, training, seed):
 # ---------------------------------------------------------------------------------------------------- Python values
 
 
+def _tensor(x, what):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{what}: argument has the wrong type: got {type(x).__name__}, need a Tensor")
+    return x
+
+
 def shape_of(x):
     """The shape as a tuple."""
-    return x.shape
+    return _tensor(x, "shape").shape
 
 
 def size_of(x):
     """Number of elements."""
-    return x.size
+    return _tensor(x, "size").size
 
 
 def rank_of(x):
     """Number of axes."""
-    return x.ndim
+    return _tensor(x, "rank").ndim
 
 
 def dtype_of(x):
     """The element type."""
-    return x.dtype
+    return _tensor(x, "dtype").dtype
 
 
 def is_tensor(value):
@@ -1022,9 +1058,9 @@ def is_floating_point(x):
 
 def is_nonzero(x):
     """Truth of a tensor of one element."""
-    if x.size != 1:
+    if _tensor(x, "is_nonzero").size != 1:
         raise ValueError(f"is_nonzero: not one element: got shape {x.shape}, need one element")
-    return F.not_equal(F.reshape(x, ()), 0)
+    return bool(x)
 
 
 def tuple_to_array(values):
@@ -1112,7 +1148,7 @@ def reduce_sum(x, axis, keep_dims, skip_mode):
     """Sum over axes; with skip_mode no axes means none."""
     if skip_mode and not isinstance(axis, int) and len(axis) == 0:
         return x
-    return sum_as(x, axis, keep_dims, None)
+    return F.sum(x, axis, keep_dims)
 
 
 def shape_tensor(x):

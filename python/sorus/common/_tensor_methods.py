@@ -4,23 +4,36 @@ from .. import _core
 
 MEMBERS = (
     "T",
-    "asnumpy",
-    "numpy",
-    "tolist",
-    "from_numpy",
-    "copy",
+    "add_",
     "assign_value",
-    "set_dtype",
-    "is_contiguous",
-    "element_size",
+    "copy",
+    "copy_",
     "dim",
+    "div_",
+    "element_size",
+    "exp_",
+    "fill_",
+    "floor_divide_",
+    "flush_from_cache",
+    "from_numpy",
+    "has_init",
+    "init_data",
+    "is_contiguous",
+    "itemset",
+    "mT",
+    "mul_",
+    "ndimension",
     "nelement",
     "numel",
-    "value",
-    "init_data",
-    "flush_from_cache",
-    "stub_sync",
+    "numpy",
+    "set_data",
+    "set_dtype",
     "stride",
+    "stub_sync",
+    "sub_",
+    "tolist",
+    "value",
+    "zero_",
 )
 
 
@@ -111,3 +124,89 @@ def stride(self, dim=None):
     """Distance in elements between neighbours along each axis, or along one."""
     strides = [s // self.itemsize for s in self.strides]
     return strides if dim is None else strides[dim]
+
+
+@_property
+def has_init(self):  # noqa: ARG001
+    """False: values are there from the start."""
+    return False
+
+
+@_property
+def mT(self):
+    """The last two axes exchanged."""
+    return self.swapaxes(-1, -2)
+
+
+def ndimension(self):
+    """Number of axes."""
+    return self.ndim
+
+
+def itemset(self, *args):
+    """A tensor with one element replaced: `itemset(value)` or `itemset(index, value)`."""
+    *index, value = args
+    made = self.copy()
+    if not index:
+        made[(0,) * self.ndim] = value
+        return made
+    place = index[0]
+    flat = made.reshape(-1) if isinstance(place, int) else made
+    flat[place] = value
+    return flat.reshape(self.shape)
+
+
+def set_data(self, data, slice_shape=False):  # noqa: ARG001
+    """Gives this tensor another value."""
+    return self._set_value(data)
+
+
+def _in_place(self, value):
+    if value.shape != self.shape:
+        raise ValueError(f"in-place: result has another shape: got {value.shape}, need {self.shape}")
+    return self._set_value(value.astype(self.dtype))
+
+
+def add_(self, other, *, alpha=1):
+    """Adds in place."""
+    return _in_place(self, self.add(other, alpha=alpha))
+
+
+def sub_(self, other, *, alpha=1):
+    """Subtracts in place."""
+    return _in_place(self, self.sub(other, alpha=alpha))
+
+
+def mul_(self, other):
+    """Multiplies in place."""
+    return _in_place(self, self.mul(other))
+
+
+def div_(self, other, *, rounding_mode=None):
+    """Divides in place."""
+    return _in_place(self, self.div(other, rounding_mode=rounding_mode))
+
+
+def floor_divide_(self, other):
+    """Divides and rounds down in place."""
+    return _in_place(self, self.floor_divide(other))
+
+
+def exp_(self):
+    """Exponential in place."""
+    return _in_place(self, self.exp())
+
+
+def copy_(self, src, non_blocking=False):  # noqa: ARG001
+    """Takes the elements of another tensor, broadcast."""
+    return _in_place(self, src.astype(self.dtype).expand(self.shape))
+
+
+def fill_(self, value):
+    """Fills in place."""
+    return _in_place(self, self.fill(value))
+
+
+def zero_(self):
+    """Zeros in place."""
+    return _in_place(self, self.fill(0))
