@@ -94,7 +94,7 @@ std::vector<Function> shape_functions() {
 
 std::vector<Function> index_functions() {
   return {
-      function("gather", &gather, "x, indices, axis"),
+      function("gather", &gather, "x, indices, axis, batch_dims=0"),
       function("take", &take, "x, indices, axis=None"),
       function("index_select", &index_select, "x, axis, indices"),
       function("gather_elements", &gather_elements, "x, indices, axis"),

@@ -498,18 +498,7 @@ def gather_batch(x, indices, axis, batch_dims):
         axis = int(axis)
     if isinstance(indices, int):
         indices = Tensor(indices)
-    if batch_dims == 0:
-        return F.gather(x, indices, axis)
-    batch = x.shape[:batch_dims]
-    axis += x.ndim if axis < 0 else 0
-    count = 1
-    for extent in batch:
-        count *= extent
-    rows = F.reshape(x, (count, *x.shape[batch_dims:]))
-    places = F.reshape(indices, (count, *indices.shape[batch_dims:]))
-    found = [F.gather(r, i, axis - batch_dims) for r, i in zip(F.unstack(rows), F.unstack(places))]
-    made = F.stack(found)
-    return F.reshape(made, (*batch, *made.shape[1:]))
+    return F.gather(x, indices, axis, batch_dims)
 
 
 def take_by(x, indices, axis, mode):

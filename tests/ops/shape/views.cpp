@@ -171,7 +171,7 @@ OP_ERRORS(slice) {
            [] {
              (void)slice(Tensor({1.0F, 2.0F}), {1}, {2}, {1});
            },
-           ErrorKind::kIndex, "axis 0: got begin 1, size 2, step 1, need 0 to 1"},
+           ErrorKind::kValue, "axis 0: got begin 1, size 2, step 1, need 0 to 1"},
           {"numbers",
            [] {
              (void)slice(Tensor({1.0F, 2.0F}), {}, {}, {});
@@ -181,7 +181,7 @@ OP_ERRORS(slice) {
            [] {
              (void)slice(Tensor({1.0F, 2.0F}), {0}, {2}, {0});
            },
-           ErrorKind::kIndex, "step 0"}};
+           ErrorKind::kValue, "step 0"}};
 }
 OP_ERRORS(narrow) {
   return {{"leaves",

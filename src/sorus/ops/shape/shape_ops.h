@@ -58,7 +58,7 @@ struct SliceRange {
 /// ValueError for step 0.
 [[nodiscard]] SORUS_API SliceRange resolve_slice(std::optional<int64_t> start, std::optional<int64_t> stop,
                                                  int64_t step, int64_t extent);
-/// Per axis, `size` elements from `begin` on in steps that may be negative. A view. Throws IndexError when
+/// Per axis, `size` elements from `begin` on in steps that may be negative. A view. Throws ValueError when
 /// one lies outside.
 [[nodiscard]] SORUS_API Tensor slice(const Tensor& x, const Ints& begins, const Ints& sizes,
                                      const Ints& steps);

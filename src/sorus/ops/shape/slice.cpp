@@ -20,7 +20,7 @@ void check_slice(std::string_view op, const Shape& x, const Ints& begins, const 
     int64_t last = begins[i] + (sizes[i] - 1) * steps[i];
     SORUS_CHECK(sizes[i] > 0 && steps[i] != 0 && begins[i] >= 0 && begins[i] < x.size(i) && last >= 0 &&
                     last < x.size(i),
-                IndexError,
+                ValueError,
                 "{}: slice leaves the tensor on axis {}: got begin {}, size {}, step {}, need 0 to {}", op, i,
                 begins[i], sizes[i], steps[i], x.size(i) - 1);
   }
@@ -100,7 +100,7 @@ const OpDef slice_op{
     .name = "slice",
     .doc =
         "Every step-th element from begin on, `size` of them, per axis; steps may be negative. A "
-        "view. Throws IndexError when an element lies outside.",
+        "view. Throws ValueError when an element lies outside.",
     .inputs = {{"x"}},
     .attrs = attrs_def<SliceAttrs>(),
     .infer = infer_slice,
@@ -119,7 +119,7 @@ const OpRegistrar registered_slice_backward{slice_backward_op};
 
 const OpDef slice_update_op{
     .name = "slice_update",
-    .doc = "x but for a slice, which holds `value`. Throws IndexError when the slice leaves x.",
+    .doc = "x but for a slice, which holds `value`. Throws ValueError when the slice leaves x.",
     .inputs = {{"x"}, {"value"}},
     .attrs = attrs_def<SliceUpdateAttrs>(),
     .infer = infer_slice_update,
