@@ -81,6 +81,13 @@ TEST(FastKernels, SoftmaxOfShortAndLongRows) {
   }
 }
 
+TEST(FastKernels, SoftmaxAlongOuterAxes) {
+  for (int64_t axis : {0, 1}) {
+    check_dtypes([axis](const TensorList& t) { return TensorList{softmax(t[0], axis)}; }, {{7, 9, 37}});
+    check_dtypes([axis](const TensorList& t) { return TensorList{log_softmax(t[0], axis)}; }, {{7, 9, 37}});
+  }
+}
+
 TEST(FastKernels, CrossEntropy) {
   for (double smoothing : {0.0, 0.1}) {
     std::vector<int32_t> items;
@@ -108,6 +115,11 @@ TEST(FastKernels, Norms) {
   }
   check_dtypes([](const TensorList& t) { return TensorList{batch_norm_train(t[0]).y}; }, {{3, 20, 50}});
   check_dtypes([](const TensorList& t) { return TensorList{layer_norm(t[0], {5, 6})}; }, {{3, 5, 6}});
+  check_dtypes([](const TensorList& t) { return TensorList{group_norm(t[0], 3, t[1], t[2])}; },
+               {{3, 6, 5, 7}, {6}, {6}});
+  check_dtypes([](const TensorList& t) { return TensorList{group_norm(t[0], 1, t[1], t[2])}; },
+               {{2, 4, 70, 50}, {4}, {4}});
+  check_dtypes([](const TensorList& t) { return TensorList{instance_norm(t[0])}; }, {{3, 6, 20}});
 }
 
 TEST(FastKernels, Pools) {

@@ -13,8 +13,8 @@
 #include "sorus/kernels/labels.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Softmax, its logarithm, softmax cross-entropy and their gradients along contiguous rows, a row after the
-/// other: float32 arithmetic, 16 running sums.
+/// Softmax, its logarithm, softmax cross-entropy and their gradients in float32. Along contiguous rows, a row
+/// after the other, with 16 running sums; along another axis, 16 neighbouring lines at a time.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
@@ -106,6 +106,51 @@ void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
   });
 }
 
+/// 16 (or `count`) neighbouring lines of n elements, `step` apart.
+template <class T>
+struct Lines {
+  int64_t n, step, count;
+  [[nodiscard]] HWY_INLINE Block load(const T* x, int64_t i) const {
+    return load_block(x + i * step, count, 0);
+  }
+  HWY_INLINE void store(Block b, T* y, int64_t i) const { store_block(b, y + i * step, count); }
+  [[nodiscard]] Block largest(const T* x) const {
+    Block m = load(x, 0);
+    for (int64_t i = 1; i < n; ++i) m = max(m, load(x, i));
+    return m;
+  }
+  [[nodiscard]] Block sum_of_exp(const T* x, Block top) const {
+    Block sum = Block::of(0);
+    for (int64_t i = 0; i < n; ++i) sum = sum + exp(load(x, i) - top);
+    return sum;
+  }
+};
+
+template <class T>
+void softmax_lines(const Lines<T>& l, const T* x, T* y) {
+  Block top = l.largest(x);
+  Block scale = Block::of(1) / l.sum_of_exp(x, top);
+  for (int64_t i = 0; i < l.n; ++i) l.store(exp(l.load(x, i) - top) * scale, y, i);
+}
+template <class T>
+void log_softmax_lines(const Lines<T>& l, const T* x, T* y) {
+  Block top = l.largest(x);
+  Block log_sum = map(l.sum_of_exp(x, top), [](Float v) { return math::log(v); });
+  for (int64_t i = 0; i < l.n; ++i) l.store(l.load(x, i) - top - log_sum, y, i);
+}
+template <class T>
+void softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
+  Block dot = Block::of(0);
+  for (int64_t i = 0; i < l.n; ++i) dot = fma(l.load(y, i), l.load(g, i), dot);
+  for (int64_t i = 0; i < l.n; ++i) l.store(l.load(y, i) * (l.load(g, i) - dot), dx, i);
+}
+template <class T>
+void log_softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
+  Block total = Block::of(0);
+  for (int64_t i = 0; i < l.n; ++i) total = total + l.load(g, i);
+  for (int64_t i = 0; i < l.n; ++i) l.store(l.load(g, i) - exp(l.load(y, i)) * total, dx, i);
+}
+
 template <class T>
 float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
   float top = largest(x, n);
@@ -146,37 +191,59 @@ void by_type(DType t, F f) {
     f(std::type_identity<Float16>{});
 }
 
+/// Runs `rows(offset, n)` for each line where the axis is the last, else `lines(offset, group of lines)`.
+template <class T, class Rows, class Columns>
+void along_axis(const KernelCall& c, Rows rows, Columns lines) {
+  const Shape& shape = *c.in[0].shape;
+  auto axis = static_cast<int>(c.attrs<SoftmaxAttrs>().axis);
+  int64_t n = shape.size(axis), outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= shape.size(i);
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.size(i);
+  if (n == 0) return;
+  if (inner == 1) return for_each_row(outer, n, [&](int64_t r) { rows(r * n, n); });
+  int64_t blocks = (inner + kBlock - 1) / kBlock;
+  for_each_row(outer * blocks, n * kBlock, [&](int64_t i) {
+    int64_t first = i % blocks * kBlock;
+    lines(i / blocks * n * inner + first, Lines<T>{n, inner, std::min(kBlock, inner - first)});
+  });
+}
+
 void softmax(const KernelCall& c) {
-  RowSize s(c.in[0]);
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row(s.rows, s.n,
-                 [&](int64_t r) { softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n); });
+    const T* x = c.in[0].as<T>();
+    T* y = c.out[0].as<T>();
+    along_axis<T>(
+        c, [&](int64_t at, int64_t n) { softmax_row(x + at, y + at, n); },
+        [&](int64_t at, const Lines<T>& l) { softmax_lines(l, x + at, y + at); });
   });
 }
 void log_softmax(const KernelCall& c) {
-  RowSize s(c.in[0]);
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row(s.rows, s.n, [&](int64_t r) {
-      log_softmax_row(c.in[0].as<T>() + r * s.n, c.out[0].as<T>() + r * s.n, s.n);
-    });
+    const T* x = c.in[0].as<T>();
+    T* y = c.out[0].as<T>();
+    along_axis<T>(
+        c, [&](int64_t at, int64_t n) { log_softmax_row(x + at, y + at, n); },
+        [&](int64_t at, const Lines<T>& l) { log_softmax_lines(l, x + at, y + at); });
   });
 }
 void softmax_backward(const KernelCall& c) {
-  RowSize s(c.in[0]);
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row(s.rows, s.n, [&](int64_t r) {
-      int64_t at = r * s.n;
-      softmax_backward_row(c.in[0].as<T>() + at, c.in[1].as<T>() + at, c.out[0].as<T>() + at, s.n);
-    });
+    const T* y = c.in[0].as<T>();
+    const T* g = c.in[1].as<T>();
+    T* dx = c.out[0].as<T>();
+    along_axis<T>(
+        c, [&](int64_t at, int64_t n) { softmax_backward_row(y + at, g + at, dx + at, n); },
+        [&](int64_t at, const Lines<T>& l) { softmax_backward_lines(l, y + at, g + at, dx + at); });
   });
 }
 void log_softmax_backward(const KernelCall& c) {
-  RowSize s(c.in[0]);
   by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_row(s.rows, s.n, [&](int64_t r) {
-      int64_t at = r * s.n;
-      log_softmax_backward_row(c.in[0].as<T>() + at, c.in[1].as<T>() + at, c.out[0].as<T>() + at, s.n);
-    });
+    const T* y = c.in[0].as<T>();
+    const T* g = c.in[1].as<T>();
+    T* dx = c.out[0].as<T>();
+    along_axis<T>(
+        c, [&](int64_t at, int64_t n) { log_softmax_backward_row(y + at, g + at, dx + at, n); },
+        [&](int64_t at, const Lines<T>& l) { log_softmax_backward_lines(l, y + at, g + at, dx + at); });
   });
 }
 
@@ -230,53 +297,61 @@ HWY_EXPORT(cross_entropy_backward);
 Refusal supports_dtype(const KernelCall& c) {
   return c.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
 }
-Refusal supports_rows(const KernelCall& c) {
-  if (c.attrs<SoftmaxAttrs>().axis != c.in[0].rank() - 1) return "the axis is not the last one";
-  return supports_dtype(c);
-}
 
-const KernelRegistrar softmax_registered{
-    "softmax",
-    {.name = "softmax_simd",
-     .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar log_softmax_registered{
-    "log_softmax",
-    {.name = "log_softmax_simd",
-     .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar softmax_backward_registered{
-    "softmax_backward",
-    {.name = "softmax_backward_simd",
-     .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(softmax_backward)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar log_softmax_backward_registered{
-    "log_softmax_backward",
-    {.name = "log_softmax_backward_simd",
-     .supports = supports_rows,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(log_softmax_backward)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar cross_entropy_registered{
-    "softmax_cross_entropy",
-    {.name = "softmax_cross_entropy_simd",
-     .supports = supports_dtype,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar cross_entropy_backward_registered{
-    "softmax_cross_entropy_backward",
-    {.name = "softmax_cross_entropy_backward_simd",
-     .supports = supports_dtype,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(cross_entropy_backward)
-                                      (c); }},
-    kSimdRank};
+const KernelRegistrar softmax_registered{"softmax",
+                                         {.name = "softmax_simd",
+                                          .supports = supports_dtype,
+                                          .run =
+                                              [](const KernelCall& c) {
+                                                HWY_DYNAMIC_DISPATCH(softmax)
+                                                (c);
+                                              }},
+                                         kSimdRank};
+const KernelRegistrar log_softmax_registered{"log_softmax",
+                                             {.name = "log_softmax_simd",
+                                              .supports = supports_dtype,
+                                              .run =
+                                                  [](const KernelCall& c) {
+                                                    HWY_DYNAMIC_DISPATCH(log_softmax)
+                                                    (c);
+                                                  }},
+                                             kSimdRank};
+const KernelRegistrar softmax_backward_registered{"softmax_backward",
+                                                  {.name = "softmax_backward_simd",
+                                                   .supports = supports_dtype,
+                                                   .run =
+                                                       [](const KernelCall& c) {
+                                                         HWY_DYNAMIC_DISPATCH(softmax_backward)
+                                                         (c);
+                                                       }},
+                                                  kSimdRank};
+const KernelRegistrar log_softmax_backward_registered{"log_softmax_backward",
+                                                      {.name = "log_softmax_backward_simd",
+                                                       .supports = supports_dtype,
+                                                       .run =
+                                                           [](const KernelCall& c) {
+                                                             HWY_DYNAMIC_DISPATCH(log_softmax_backward)
+                                                             (c);
+                                                           }},
+                                                      kSimdRank};
+const KernelRegistrar cross_entropy_registered{"softmax_cross_entropy",
+                                               {.name = "softmax_cross_entropy_simd",
+                                                .supports = supports_dtype,
+                                                .run =
+                                                    [](const KernelCall& c) {
+                                                      HWY_DYNAMIC_DISPATCH(cross_entropy)
+                                                      (c);
+                                                    }},
+                                               kSimdRank};
+const KernelRegistrar cross_entropy_backward_registered{"softmax_cross_entropy_backward",
+                                                        {.name = "softmax_cross_entropy_backward_simd",
+                                                         .supports = supports_dtype,
+                                                         .run =
+                                                             [](const KernelCall& c) {
+                                                               HWY_DYNAMIC_DISPATCH(cross_entropy_backward)
+                                                               (c);
+                                                             }},
+                                                        kSimdRank};
 
 }  // namespace
 }  // namespace sorus::simd
