@@ -85,6 +85,14 @@ TEST(RmsNorm, EqualsItsDefinition) {
   expect_near(rms_norm(x, gamma, kEpsilon).y, need);
 }
 
+TEST(Normalize, DividesByTheNorm) {
+  Tensor x({3., 4., 0., 0.}, {2, 2});
+  expect_near(normalize(x), {0.6, 0.8, 0, 0});
+  expect_near(normalize(x, 1), {3. / 7, 4. / 7, 0, 0});
+  expect_near(normalize(x, 3), {3 / std::cbrt(91.), 4 / std::cbrt(91.), 0, 0});
+  expect_near(l2_normalize(Tensor({3., 4.}), {0}), {0.6, 0.8});
+}
+
 TEST(Norm, HasGradientsOfBothOrders) {
   Tensor x = random_tensor({3, 4, 5}, 1), g2 = random_tensor({4, 5}, 2), b2 = random_tensor({4, 5}, 3);
   Tensor g1 = random_tensor({4}, 4), b1 = random_tensor({4}, 5);

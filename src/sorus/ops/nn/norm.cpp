@@ -288,7 +288,7 @@ Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
   detail::need_floating("normalize", "x", x.dtype());
   Tensor norm;
   if (p == 2)
-    norm = sqrt(sum(mul(x, x), {axis}, true));
+    norm = sqrt(sum(square(x), {axis}, true));
   else if (p == 1)
     norm = sum(abs(x), {axis}, true);
   else
@@ -298,7 +298,7 @@ Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
 
 Tensor l2_normalize(const Tensor& x, const Ints& axes, double epsilon) {
   detail::need_floating("l2_normalize", "x", x.dtype());
-  Tensor squares = maximum(sum(mul(x, x), axes, true), scalar_beside(epsilon, x.dtype()));
+  Tensor squares = maximum(sum(square(x), axes, true), scalar_beside(epsilon, x.dtype()));
   return div(x, sqrt(squares));
 }
 

@@ -29,7 +29,7 @@ struct Backward {
   Tensor u, w, z;  ///< cotangents of dx, dgamma, dbeta, each may be undefined
 
   [[nodiscard]] Tensor average(const Tensor& t) const {
-    return sum(t, geometry.reduced, true) / group_size(geometry);
+    return mean(t, geometry.reduced, true);
   }
   [[nodiscard]] Tensor project(const Tensor& v) const {
     Tensor p = v - n * average(v * n);
