@@ -11,6 +11,8 @@ namespace sorus::python {
 [[nodiscard]] std::vector<Function> reduce_functions();
 [[nodiscard]] std::vector<Function> linalg_functions();
 [[nodiscard]] std::vector<Function> nn_functions();
+[[nodiscard]] std::vector<Function> recurrent_functions();
+[[nodiscard]] std::vector<Function> optim_functions();
 [[nodiscard]] std::vector<Function> loss_functions();
 [[nodiscard]] std::vector<Function> random_functions();
 

@@ -46,8 +46,8 @@ bool set_seeds(int64_t seed) {
 
 std::vector<Function> random_functions() {
   return {
-      function("uniform", &uniform_of, "shape, dtype=float32, seed=None"),
-      function("normal", &normal_of, "shape, dtype=float32, seed=None"),
+      function("random_uniform", &uniform_of, "shape, dtype=float32, seed=None"),
+      function("random_normal", &normal_of, "shape, dtype=float32, seed=None"),
       function("dropout", &dropout_of, "x, p, seed=None"),
       function("initial_uniform", &initial_uniform, "shape, scale"),
       function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),

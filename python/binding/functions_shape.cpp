@@ -14,7 +14,17 @@ struct EnumWords<ScatterMode> {
   static constexpr const char* words[] = {"update", "add", "sub", "mul", "div", "max", "min"};
 };
 
+template <>
+struct EnumWords<UniqueOrder> {
+  static constexpr const char* words[] = {"sorted", "first", "runs"};
+};
+
 namespace {
+
+std::tuple<Tensor, Tensor, Tensor> bound_unique(const Tensor& x, UniqueOrder order) {
+  UniqueResult r = unique(x, order);
+  return {std::move(r.values), std::move(r.inverse), std::move(r.counts)};
+}
 
 using Sizes = std::span<const int64_t>;
 
@@ -108,13 +118,7 @@ std::vector<Function> index_functions() {
       function("nonzero", &nonzero, "x"),
       function("nonzero_tuple", &nonzero_tuple, "x"),
       function("masked_select", &masked_select, "x, mask"),
-      function(
-          "unique",
-          +[](const Tensor& x) {
-            UniqueResult r = unique(x);
-            return std::tuple(std::move(r.values), std::move(r.inverse), std::move(r.counts));
-          },
-          "x"),
+      function("unique", &bound_unique, "x, order='sorted'"),
       function("bincount", &bincount, "x, weights=None, minimum_length=0"),
       function("one_hot", &one_hot, "indices, depth, on, off, axis=-1", 12),
       function("searchsorted", &searchsorted, "sorted, values, right=False"),

@@ -4,6 +4,7 @@
 #include "binding/indexing.h"
 #include "binding/release_gil.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/elementwise/logic.h"
 #include "sorus/ops/linalg/linalg.h"
 
 namespace sorus::python {
@@ -52,6 +53,9 @@ template <Binary kF>
 PyObject* binary(PyObject* a, PyObject* b) {
   return compute(kF, a, b);
 }
+/// `pow` has a third operand that no tensor uses.
+PyObject* power(PyObject* a, PyObject* b, PyObject*) { return compute(&sorus::pow, a, b); }
+
 template <Tensor (*kF)(const Tensor&)>
 PyObject* unary(PyObject* a) {
   return guarded([&] {
@@ -59,6 +63,24 @@ PyObject* unary(PyObject* a) {
     return is_large(x) ? wrap(without_gil([x] { return kF(x); })) : wrap(kF(x));
   });
 }
+
+PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+
+/// The bitwise operators are the logical ones for two bools.
+bool both_bool(const Tensor& a, const Tensor& b) {
+  return a.dtype() == DType::kBool && b.dtype() == DType::kBool;
+}
+Tensor bit_and(const Tensor& a, const Tensor& b) {
+  return both_bool(a, b) ? logical_and(a, b) : bitwise_and(a, b);
+}
+Tensor bit_or(const Tensor& a, const Tensor& b) {
+  return both_bool(a, b) ? logical_or(a, b) : bitwise_or(a, b);
+}
+Tensor bit_xor(const Tensor& a, const Tensor& b) {
+  return both_bool(a, b) ? logical_xor(a, b) : bitwise_xor(a, b);
+}
+/// As MindSpore: the logical negation, whatever the dtype.
+Tensor invert(const Tensor& x) { return logical_not(x); }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   if (b == Py_None || PyUnicode_Check(b)) Py_RETURN_NOTIMPLEMENTED;
@@ -138,6 +160,15 @@ PyType_Slot slots[] = {
     {Py_nb_subtract, reinterpret_cast<void*>(&binary<&sorus::sub>)},
     {Py_nb_multiply, reinterpret_cast<void*>(&binary<&sorus::mul>)},
     {Py_nb_true_divide, reinterpret_cast<void*>(&binary<&sorus::div>)},
+    {Py_nb_floor_divide, reinterpret_cast<void*>(&binary<&sorus::floor_div>)},
+    {Py_nb_remainder, reinterpret_cast<void*>(&binary<&sorus::mod>)},
+    {Py_nb_power, reinterpret_cast<void*>(&power)},
+    {Py_nb_absolute, reinterpret_cast<void*>(&unary<&sorus::abs>)},
+    {Py_nb_positive, reinterpret_cast<void*>(&positive)},
+    {Py_nb_invert, reinterpret_cast<void*>(&unary<&invert>)},
+    {Py_nb_and, reinterpret_cast<void*>(&binary<&bit_and>)},
+    {Py_nb_or, reinterpret_cast<void*>(&binary<&bit_or>)},
+    {Py_nb_xor, reinterpret_cast<void*>(&binary<&bit_xor>)},
     {Py_nb_matrix_multiply, reinterpret_cast<void*>(&binary<&sorus::matmul>)},
     {Py_nb_negative, reinterpret_cast<void*>(&unary<&sorus::neg>)},
     {Py_nb_bool, reinterpret_cast<void*>(&truth)},

@@ -492,15 +492,6 @@ def logspace(start, end, steps, base, dtype):
 # ------------------------------------------------------------------------------------------------------- index
 
 
-def gather_batch(x, indices, axis, batch_dims):
-    """Slices by index; the first batch_dims axes of both run together."""
-    if isinstance(axis, Tensor):
-        axis = int(axis)
-    if isinstance(indices, int):
-        indices = Tensor(indices)
-    return F.gather(x, indices, axis, batch_dims)
-
-
 def take_by(x, indices, axis, mode):
     """Elements by index, indices clipped, wrapped or checked."""
     if mode not in ("clip", "wrap", "raise"):
@@ -648,19 +639,6 @@ def bucketize(x, boundaries, right):
     return F.cast(F.searchsorted(edges, x if isinstance(x, Tensor) else Tensor(x), right), _int32)
 
 
-def unique_pair(x):
-    """Distinct elements in order of first occurrence and the place of each element among them."""
-    values, inverse, _ = F.unique(x)
-    # In the order of first occurrence, as MindSpore has them; the library sorts.
-    places = inverse.asnumpy().reshape(-1)
-    first = {}
-    for place in places.tolist():
-        first.setdefault(place, len(first))
-    order = Tensor(list(first), _int64)
-    renumbered = Tensor([first[p] for p in range(len(first))], _int32)
-    return F.gather(values, order, 0), F.gather(renumbered, inverse, 0)
-
-
 def segment_sum(x, segment_ids, count):
     """Sums of the slices of each segment."""
     return F.scatter_nd(F.expand_dims(segment_ids, segment_ids.ndim), x, (int(count), *x.shape[segment_ids.ndim:]))
@@ -682,14 +660,25 @@ def sum_initial(x, axis, dtype, keepdims, initial):
     return total if initial is None else F.add(total, initial)
 
 
-def addn(tensors):
-    """The sum of a list of tensors."""
-    if isinstance(tensors, Tensor):
-        return tensors
-    total = tensors[0]
-    for t in tensors[1:]:
-        total = F.add(total, t)
-    return total
+def gather_batch(x, indices, axis, batch_dims):
+    """Slices by index; the first batch_dims axes of both run together."""
+    axis = int(axis) if isinstance(axis, Tensor) else axis
+    return F.gather(x, Tensor(indices) if isinstance(indices, int) else indices, axis, batch_dims)
+
+
+def unique_pair(x):
+    """Distinct elements in order of first occurrence and the place of each element among them."""
+    values, inverse, _ = F.unique(x, "first")
+    return values, F.cast(inverse, _int32)
+
+
+def unique_runs(x, return_inverse, return_counts, dim):
+    """Distinct neighbours, with the place of each element and the lengths of runs when asked for."""
+    if dim is not None and x.ndim > 1:
+        raise ValueError(f"unique_consecutive: 'dim' is not supported for {x.ndim} axes: got {dim}, need None")
+    values, inverse, counts = F.unique(x, "runs")
+    found = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def dot(x, other):
@@ -699,101 +688,246 @@ def dot(x, other):
     return tensor_dot(x, other, ([x.ndim - 1], [max(other.ndim - 2, 0)]))
 
 
-def inner(x, other):
-    """Product of sums over the last axes."""
-    if x.ndim == 0 or other.ndim == 0:
-        return F.mul(x, other)
-    return tensor_dot(x, other, ([x.ndim - 1], [other.ndim - 1]))
+def tensor_dot(x, other, axes):
+    """Product of sums over pairs of axes."""
+    if _is_int(axes):
+        return F.tensordot(x, other, list(range(x.ndim - axes, x.ndim)), list(range(axes)))
+    first, second = (_numbers(a) for a in axes)
+    return F.tensordot(x, other, first, second)
+
+
+def einsum(equation, operands):
+    """Sums of products by Einstein's notation."""
+    listed = len(operands) == 1 and isinstance(operands[0], (tuple, list))
+    return F.einsum(equation, operands[0] if listed else operands)
 
 
 def outer(x, other):
     """All products of two vectors."""
-    return F.mul(F.expand_dims(F.reshape(x, -1), 1), F.reshape(other, -1))
+    return F.outer(F.reshape(x, -1), F.reshape(other, -1))
 
 
-def tensor_dot(x, other, axes):
-    """Product of sums over pairs of axes."""
-    if _is_int(axes):
-        first, second = list(range(x.ndim - axes, x.ndim)), list(range(axes))
+def extreme(x, axis, keepdims, initial, where, kind):
+    """Largest ("max") or smallest element along an axis and where it is."""
+    if where is not None:
+        x = F.where(where, x, initial)
+    found = F.max_with_index if kind == "max" else F.min_with_index
+    if axis is None:
+        flat = F.reshape(x, -1)
+        values, places = found(flat, 0)
     else:
-        first, second = (_numbers(a) for a in axes)
-    first = [a % max(x.ndim, 1) for a in first]
-    second = [a % max(other.ndim, 1) for a in second]
-    if [x.shape[a] for a in first] != [other.shape[a] for a in second]:
-        raise ValueError(f"tensor_dot: extents differ: got shapes {x.shape} and {other.shape} over {axes}, need equal")
-    kept, others = ([a for a in range(n) if a not in used] for n, used in ((x.ndim, first), (other.ndim, second)))
-    count = 1
-    for a in first:
-        count *= x.shape[a]
-    left = F.reshape(F.transpose(x, kept + first) if x.ndim else x, (-1, count))
-    right = F.reshape(F.transpose(other, second + others) if other.ndim else other, (count, -1))
-    shape = tuple(x.shape[a] for a in kept) + tuple(other.shape[a] for a in others)
-    return F.reshape(F.matmul(left, right), shape)
+        values, places = found(x, axis, keepdims)
+    if initial is not None:
+        values = (F.maximum if kind == "max" else F.minimum)(values, initial)
+    return values, places
 
 
-def addmm(x, a, b, beta, alpha):
-    """beta * x + alpha * (a @ b)."""
-    return F.add(F.mul(x, beta), F.mul(F.matmul(a, b), alpha))
+def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
+    """Largest or smallest element over axes, with its place when asked for."""
+    if return_indices:
+        return extreme(x, axis, keepdims, initial, None if where is True else where, kind)
+    return extreme_over(x, axis, keepdims, initial, None if where is True else where, kind)
 
 
-def addbmm(x, a, b, beta, alpha):
-    """beta * x + alpha * the sum of the batch of a @ b."""
-    return F.add(F.mul(x, beta), F.mul(F.sum(F.matmul(a, b), 0), alpha))
+def extreme_over(x, axes, keepdims, initial, where, kind):
+    """Largest or smallest element over axes."""
+    if where is not None:
+        if initial is None:
+            raise ValueError(f"{kind}: 'where' needs 'initial': got None, need a number")
+        x = F.where(where, x, initial)
+    values = (F.amax if kind == "max" else F.amin)(x, axes, keepdims)
+    if initial is not None:
+        values = F.cast((F.maximum if kind == "max" else F.minimum)(values, initial), x.dtype)
+    return values
 
 
-def addr(x, a, b, beta, alpha):
-    """beta * x + alpha * outer(a, b)."""
-    return F.add(F.mul(x, beta), F.mul(outer(a, b), alpha))
+def extreme_pair(x, axis, keepdims, kind):
+    """Index and value of the largest or smallest element, as ArgMaxWithValue gives them."""
+    values, places = (F.max_with_index if kind == "max" else F.min_with_index)(x, axis, keepdims)
+    return F.cast(places, _int32), values
 
 
-def einsum(equation, operands):
-    """Sums of products by Einstein's notation, through pairwise products."""
-    operands = operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
-    equation = equation.replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(f"einsum: number of operands differs: got {len(operands)}, need {len(terms)}")
-    terms, right = _expand_ellipsis(terms, right, bool(arrow), operands)
-    if not arrow:
-        right = "".join(sorted(c for c in set("".join(terms)) if "".join(terms).count(c) == 1))
-    labels = right + "".join(sorted(set("".join(terms)) - set(right)))
-    product = None
-    for term, t in zip(terms, operands):
-        if len(term) != t.ndim:
-            raise ValueError(f"einsum: term does not fit: got '{term}' for shape {t.shape}, need a letter for each axis")
-        t, term = _diagonal_of_repeated(t, term)
-        order = sorted(range(len(term)), key=lambda i: labels.index(term[i]))
-        t = F.transpose(t, order) if order else t
-        present = [term[i] for i in order]
-        shape = iter(t.shape)
-        t = F.reshape(t, tuple(next(shape) if c in present else 1 for c in labels))
-        product = t if product is None else F.mul(product, t)
-    summed = tuple(range(len(right), len(labels)))
-    return F.sum(product, summed) if summed else product
+def arg_extreme(x, axis, keepdims, kind):
+    """Index of the largest or smallest element along an axis, or of the flattened tensor."""
+    find = F.argmax if kind == "max" else F.argmin
+    if axis is None:
+        return find(F.reshape(x, -1), 0)
+    return find(x, axis, keepdims)
 
 
-def _diagonal_of_repeated(t, term):
-    for letter in dict.fromkeys(term):
-        while term.count(letter) > 1:
-            i = term.index(letter)
-            j = term.index(letter, i + 1)
-            t = F.diagonal(t, 0, i, j)
-            term = "".join(c for k, c in enumerate(term) if k not in (i, j)) + letter
-    return t, term
+def aminmax(x, axis, keepdims):
+    """Smallest and largest elements."""
+    if axis is None:
+        return F.amin(x, (), keepdims), F.amax(x, (), keepdims)
+    return F.amin(x, axis, keepdims), F.amax(x, axis, keepdims)
 
 
-def _expand_ellipsis(terms, right, explicit, operands):
-    if "..." not in "".join(terms) + right:
-        return terms, right
-    free = [chr(c) for c in range(65, 91) if chr(c) not in "".join(terms)]
-    longest = max(t.ndim - len(s.replace("...", "")) for s, t in zip(terms, operands) if "..." in s)
-    names = "".join(free[:longest])
-    made = []
-    for s, t in zip(terms, operands):
-        count = t.ndim - len(s.replace("...", ""))
-        made.append(s.replace("...", names[longest - count:] if "..." in s else ""))
-    return made, right.replace("...", names) if explicit else right
+def count_nonzero(x, axis, keepdims, dtype):
+    """Number of elements that are not zero."""
+    return F.sum(F.cast(F.not_equal(x, 0), _int32 if dtype is None else dtype), axis, keepdims)
+
+
+def moments(x, axis, ddof, keepdims, kind):
+    """Standard deviation or variance with n - ddof for n."""
+    return (F.std if kind == "std" else F.var)(x, axis, float(ddof), keepdims)
+
+
+def moments_and_mean(x, axis, ddof, keepdims, kind):
+    """The same and the mean."""
+    return moments(x, axis, ddof, keepdims, kind), F.mean(x, axis, keepdims)
+
+
+def norm_by(x, order, axes, keepdims, dtype):
+    """Vector norm of that order, or a matrix norm by name."""
+    x = F.cast_if(x, dtype)
+    if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
+        if order == "nuc":
+            raise NotImplementedError("norm: order 'nuc' is not supported: got 'nuc', need 'fro' or a number")
+        return F.norm(x, 2.0, axes, keepdims)
+    if axes is None:
+        axes = ()
+    elif not _is_int(axes) and len(axes) == 2:
+        return matrix_norm(x, order, axes, keepdims)
+    if axes == () and x.ndim == 2 and not isinstance(order, str):
+        return matrix_norm(x, order, (-2, -1), keepdims)
+    return F.norm(x, float(order), axes, keepdims)
+
+
+def matrix_norm(x, order, axes, keepdims):
+    """Frobenius norm, or the largest (smallest for a negative order) sum of rows or columns."""
+    if order == "fro":
+        return F.norm(x, 2.0, axes, keepdims)
+    rows, columns = (a % x.ndim for a in axes)
+    if order not in (1, -1, float("inf"), float("-inf")):
+        raise NotImplementedError(f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf")
+    first, second = (rows, columns) if abs(order) == 1 else (columns, rows)
+    sums = F.sum(F.abs(x), first, True)
+    found = (F.amax if order > 0 else F.amin)(sums, second, True)
+    return found if keepdims else F.squeeze(found, (rows, columns))
+
+
+def cumulative(x, axis, dtype, kind):
+    """Running sum or product."""
+    x = F.cast_if(x, dtype)
+    return (F.cumsum if kind == "sum" else F.cumprod)(x, axis)
+
+
+def cumsum_method(x, axis, dtype):
+    """Running sum, of the flattened tensor without an axis."""
+    if axis is None:
+        x, axis = F.reshape(x, -1), 0
+    if dtype is None and (x.dtype is _d["bool_"] or x.dtype.name in ("int8", "int16", "uint8", "uint16")):
+        dtype = _int32
+    return F.cumsum(F.cast_if(x, dtype), axis)
+
+
+def cumulative_extreme(x, axis, kind):
+    """Largest or smallest element so far and where it is."""
+    return (F.cummax if kind == "max" else F.cummin)(x, axis)
+
+
+def sort_pair(x, axis, descending):
+    """Elements in order and where they were."""
+    return F.sort(x, axis, descending)
+
+
+def argsort_int(x, axis, descending):
+    """Where the elements in order were."""
+    return F.cast(F.argsort(x, axis, descending), _int32)
+
+
+def topk_by(x, k, axis, largest, _sorted):
+    """The k largest or smallest elements in order and where they were."""
+    values, places = F.topk(x, k, -1 if axis is None else axis, largest)
+    return values, F.cast(places, _int32)
+
+
+def median_by(x, axis, keepdims):
+    """Middle element and where it is; of all elements without an axis."""
+    if axis is None:
+        return F.median(F.reshape(x, -1), 0)[0]
+    return F.median(x, axis, keepdims)
+
+
+def nansum(x, axis, keepdims, dtype):
+    """Sum without NaN."""
+    if x.dtype.is_floating_point:
+        x = F.where(F.isnan(x), 0.0, x)
+    return sum_as(x, axis, keepdims, dtype)
+
+
+def prod_as(x, axis, keepdims, dtype):
+    """Product, converted first when a dtype is given; integers and bools multiply in int64."""
+    if dtype is None and not x.dtype.is_floating_point:
+        dtype = _int64
+    return F.prod(F.cast_if(x, dtype), axis, keepdims)
+
+
+def logsumexp_by(x, axis, keepdims):
+    """log(sum(exp(x)))."""
+    return F.logsumexp(x, axis, keepdims)
+
+
+def allclose(x, other, rtol, atol, equal_nan):
+    """True when all elements are close."""
+    return bool(F.all(isclose(x, other, rtol, atol, equal_nan)))
+
+
+def ptp(x, axis, keepdims):
+    """Largest minus smallest element."""
+    return F.sub(F.amax(x, axis, keepdims), F.amin(x, axis, keepdims))
+
+
+def trace_by(x, offset, axis1, axis2, dtype):
+    """Sum of a diagonal."""
+    return F.sum(F.cast_if(F.diagonal(x, offset, axis1, axis2), dtype), -1)
+
+
+def diff(x, n, axis, prepend, append):
+    """Differences of neighbours, n times."""
+    parts = [t for t in (prepend, x, append) if t is not None]
+    x = F.concat(parts, axis) if len(parts) > 1 else x
+    for _ in range(n):
+        extent = x.shape[axis]
+        x = F.sub(F.narrow(x, axis, 1, extent - 1), F.narrow(x, axis, 0, extent - 1))
+    return x
+
+
+def recompute_norms(x, p, axis, maxnorm):
+    """Slices along an axis scaled down to a largest norm."""
+    axis %= x.ndim
+    others = tuple(a for a in range(x.ndim) if a != axis)
+    sizes = F.norm(x, float(p), others, True)
+    return F.where(F.greater(sizes, maxnorm), F.mul(x, F.div(maxnorm, F.add(sizes, 1e-7))), x)
+
+
+def clip_by_norm(x, max_norm, norm_type, error_if_nonfinite):
+    """Scaled down so that the norm of all tensors together is at most max_norm."""
+    single = isinstance(x, Tensor)
+    tensors = [x] if single else list(x)
+    total = F.norm(F.stack([F.norm(F.reshape(t, -1), float(norm_type)) for t in tensors]), float(norm_type))
+    if error_if_nonfinite and not bool(F.isfinite(total)):
+        raise RuntimeError("clip_by_norm: norm is not finite: got nan or inf, need a finite one")
+    factor = F.clip(F.div(max_norm, F.add(total, 1e-6)), None, 1.0)
+    made = [F.mul(t, F.cast(factor, t.dtype)) for t in tensors]
+    return made[0] if single else type(x)(made)
+
+
+def cross_by(x, other, axis):
+    """Cross product along an axis, the first of extent 3 by default."""
+    if axis is None:
+        axis = next((i for i, extent in enumerate(x.shape) if extent == 3), -1)
+    return F.cross(x, other, axis)
+
+
+def addn(tensors):
+    """The sum of a list of tensors."""
+    if isinstance(tensors, Tensor):
+        return tensors
+    total = tensors[0]
+    for t in tensors[1:]:
+        total = F.add(total, t)
+    return total
 
 
 # -------------------------------------------------------------------------------------------------------- nn
@@ -1169,3 +1303,9 @@ def sparse_cross_entropy_mean(logits, labels, is_grad):
 def square_sums(x, y):
     """Sums of squares of both."""
     return F.sum(F.square(x)), F.sum(F.square(y))
+
+
+def sort_primitive(x, axis, descending):
+    """Elements in order and where they were, as int32."""
+    values, places = F.sort(x, axis, descending)
+    return values, F.cast(places, _int32)
