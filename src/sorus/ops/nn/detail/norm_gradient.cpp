@@ -28,9 +28,7 @@ struct Backward {
   Tensor r, n, g, gamma, h;
   Tensor u, w, z;  ///< cotangents of dx, dgamma, dbeta, each may be undefined
 
-  [[nodiscard]] Tensor average(const Tensor& t) const {
-    return mean(t, geometry.reduced, true);
-  }
+  [[nodiscard]] Tensor average(const Tensor& t) const { return mean(t, geometry.reduced, true); }
   [[nodiscard]] Tensor project(const Tensor& v) const {
     Tensor p = v - n * average(v * n);
     return centred ? p - average(v) : p;
