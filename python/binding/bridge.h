@@ -87,5 +87,6 @@ void bind_arrays(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_boundary(nb::module_& m);
+void bind_dataset(nb::module_& m);
 
 }  // namespace sorus::python

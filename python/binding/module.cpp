@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   sorus::python::bind_ops(m);
   sorus::python::bind_autograd(m);
   sorus::python::bind_boundary(m);
+  sorus::python::bind_dataset(m);
   for (auto* table :
        {&sorus::python::elementwise_functions, &sorus::python::shape_functions,
         &sorus::python::index_functions, &sorus::python::reduce_functions, &sorus::python::linalg_functions,

@@ -1,0 +1,347 @@
+#include "binding/dataset.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <random>
+
+#include "binding/release_gil.h"
+#include "sorus/data/config.h"
+#include "sorus/data/vision.h"
+
+/// The data engine as Python sees it: `_core.data`. The package's classes are thin over these.
+namespace sorus::python {
+
+using data::Dataset;
+using Names = std::vector<std::string>;
+
+/// A sampler inside Python.
+struct PySampler {
+  data::SamplerPtr sampler;
+};
+/// An operation inside Python.
+struct PyOperation {
+  data::OperationPtr operation;
+};
+
+namespace {
+
+/// A running pipeline; ended without the GIL, which its thread may need to end.
+class PyIterator {
+ public:
+  PyIterator(const Dataset& dataset, int64_t epochs, bool as_numpy) : as_numpy_(as_numpy) {
+    data::IterateOptions options;
+    options.epochs = epochs;
+    iterator_ = std::make_unique<data::DatasetIterator>(dataset.iterate(options));
+  }
+  ~PyIterator() {
+    nb::gil_scoped_release release;
+    iterator_.reset();
+  }
+  PyIterator(const PyIterator&) = delete;
+  PyIterator& operator=(const PyIterator&) = delete;
+
+  /// A list with a value for each column; None at the end of an epoch.
+  nb::object next() {
+    using Event = data::DatasetIterator::Event;
+    Event event = iterator_->poll(std::chrono::milliseconds(0));
+    while (event == Event::kNotYet) {
+      constexpr std::chrono::milliseconds kBetweenSignals{100};
+      event = without_gil([&] { return iterator_->poll(kBetweenSignals); });
+      if (event == Event::kNotYet && PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    SORUS_CHECK(event != Event::kFinished, RuntimeError,
+                "dataset iterator: no epoch is left: all that num_epochs asked for have been read");
+    if (event == Event::kEndOfEpoch) return nb::none();
+    nb::list row;
+    for (const data::Column& column : iterator_->current().columns)
+      row.append(row_to_python(column, iterator_->row(), as_numpy_));
+    return row;
+  }
+  void stop() {
+    nb::gil_scoped_release release;
+    iterator_->stop();
+  }
+
+ private:
+  std::unique_ptr<data::DatasetIterator> iterator_;
+  bool as_numpy_;
+};
+
+/// A name of a dtype, "string" or "object"; None for a shape that has none.
+nb::tuple type_to_python(const data::RowType& type) {
+  std::string name = type.kind == data::ItemKind::kStrings   ? "string"
+                     : type.kind == data::ItemKind::kObjects ? "object"
+                                                             : std::string(dtype_name(type.dtype));
+  nb::list shape;
+  for (int i = 0; i < type.shape.rank(); ++i) shape.append(type.shape.size(i));
+  return nb::make_tuple(name, shape);
+}
+
+data::OperationPtr operation_of(nb::handle value) {
+  if (nb::isinstance<PyOperation>(value)) return nb::cast<PyOperation&>(value).operation;
+  return python_operation(nb::borrow(value));
+}
+std::vector<data::OperationPtr> operations_of(const nb::list& values) {
+  std::vector<data::OperationPtr> operations;
+  for (nb::handle value : values) operations.push_back(operation_of(value));
+  return operations;
+}
+
+/// {column: (shape or None, value)} as padded_batch has it.
+std::map<std::string, data::PadTo> padding_of(const nb::dict& pad_info) {
+  std::map<std::string, data::PadTo> pads;
+  for (auto [name, info] : pad_info) {
+    data::PadTo pad;
+    nb::object shape = nb::borrow(info)[0];
+    nb::object value = nb::borrow(info)[1];
+    if (!shape.is_none())
+      for (nb::handle extent : shape)
+        pad.shape.push_back(extent.is_none() ? -1 : nb::cast<int64_t>(nb::int_(nb::borrow(extent))));
+    if (PyUnicode_Check(value.ptr()))
+      pad.text = nb::cast<std::string>(value);
+    else if (!value.is_none())
+      pad.value = nb::cast<double>(nb::float_(value));
+    pads.emplace(nb::cast<std::string>(name), std::move(pad));
+  }
+  return pads;
+}
+
+Dataset batch(const Dataset& self, nb::handle size, bool drop_remainder, nb::object per_batch_map,
+              Names inputs, Names outputs, nb::object pad_info) {
+  data::BatchOptions options;
+  options.drop_remainder = drop_remainder;
+  if (PyCallable_Check(size.ptr())) {
+    auto callable = std::make_shared<Held>(nb::borrow(size));
+    options.size_of = [callable](const data::BatchInfo& info) {
+      nb::gil_scoped_acquire gil;
+      return nb::cast<int64_t>(nb::int_(callable->get()(nb::cast(info))));
+    };
+  } else {
+    options.size = nb::cast<int64_t>(size);
+  }
+  if (!per_batch_map.is_none()) options.operation = python_batch_operation(std::move(per_batch_map));
+  options.inputs = std::move(inputs);
+  options.outputs = std::move(outputs);
+  if (!pad_info.is_none()) {
+    options.pads = true;
+    options.pad_to = padding_of(nb::cast<nb::dict>(pad_info));
+  }
+  return self.batch(std::move(options));
+}
+
+/// Columns as arrays or lists whose first axis are the rows.
+Dataset from_arrays(Names names, const nb::list& values, const PySampler& sampler) {
+  data::Chunk rows;
+  for (nb::handle value : values) {
+    nb::object array = nb::module_::import_("numpy").attr("asarray")(value);
+    auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+    if (kind != "U" && kind != "S" && kind != "O") {
+      rows.columns.push_back(data::rows_of(tensor_from_object(array.ptr(), nullptr)));
+      continue;
+    }
+    RowBuilder builder("NumpySlicesDataset", 1);
+    for (nb::handle row : value)
+      builder.add(
+          PyTuple_Check(row.ptr()) ? nb::module_::import_("numpy").attr("asarray")(row) : nb::borrow(row),
+          false);
+    rows.columns.push_back(builder.finish().at(0));
+  }
+  rows.rows = rows.columns.empty() ? 0 : rows.columns.front().rows;
+  return data::from_columns(std::move(names), std::move(rows), sampler.sampler);
+}
+
+PySampler choose(const std::string& source, std::optional<int64_t> num_samples, std::optional<bool> shuffle,
+                 nb::handle sampler, std::optional<int64_t> num_shards, std::optional<int64_t> shard_id) {
+  data::SourceOptions options{num_samples, shuffle, nullptr, num_shards, shard_id};
+  if (!sampler.is_none()) options.sampler = nb::cast<PySampler&>(sampler).sampler;
+  return {data::choose_sampler(source.c_str(), options)};
+}
+
+void bind_datasets(nb::module_& m) {
+  nb::class_<data::BatchInfo>(m, "BatchInfo", "Which batch is being made, counted from 0.")
+      .def("get_batch_num", [](const data::BatchInfo& i) { return i.batch; })
+      .def("get_epoch_num", [](const data::BatchInfo& i) { return i.epoch; });
+  nb::class_<PyIterator>(m, "Iterator").def("next", &PyIterator::next).def("stop", &PyIterator::stop);
+  nb::class_<Dataset>(m, "Pipeline")
+      .def("map",
+           [](const Dataset& d, const nb::list& operations, Names inputs, Names outputs) {
+             return d.map(operations_of(operations), std::move(inputs), std::move(outputs));
+           })
+      .def("batch", &batch, nb::arg("size"), nb::arg("drop_remainder"), nb::arg("per_batch_map").none(),
+           nb::arg("inputs"), nb::arg("outputs"), nb::arg("pad_info").none())
+      .def("shuffle", &Dataset::shuffle)
+      .def("repeat", &Dataset::repeat)
+      .def("take", &Dataset::take)
+      .def("skip", &Dataset::skip)
+      .def("project", &Dataset::project)
+      .def("rename", &Dataset::rename)
+      .def("filter",
+           [](const Dataset& d, nb::object predicate, Names inputs) {
+             return d.filter(python_predicate(std::move(predicate)), std::move(inputs));
+           })
+      .def("concat", &Dataset::concat)
+      .def("names", &Dataset::names)
+      .def("size", [](const Dataset& d) { return without_gil([&] { return d.size(); }); })
+      .def("known_size", [](const Dataset& d) { return d.node()->size(); })
+      .def("types",
+           [](const Dataset& d) {
+             nb::list types;
+             for (const data::RowType& type : without_gil([&] { return d.types(); }))
+               types.append(type_to_python(type));
+             return types;
+           })
+      .def("iterate", [](const Dataset& d, int64_t epochs, bool as_numpy) {
+        return std::make_unique<PyIterator>(d, epochs, as_numpy);
+      });
+  m.def("zip", &data::zip);
+  m.def("mnist", [](const std::string& folder, const std::string& usage, const PySampler& sampler) {
+    return data::mnist(folder, usage, {.sampler = sampler.sampler});
+  });
+  m.def("from_arrays", &from_arrays);
+  m.def("from_random_access", [](nb::object source, Names names, const PySampler& sampler) {
+    return data::from_source(python_source(std::move(source), std::move(names)), sampler.sampler);
+  });
+  m.def("from_iterable",
+        [](nb::object source, Names names) { return python_iterable(std::move(source), std::move(names)); });
+}
+
+void bind_samplers(nb::module_& m) {
+  using Count = std::optional<int64_t>;
+  nb::class_<PySampler>(m, "Sampler").def("count", [](const PySampler& s, int64_t rows) {
+    return s.sampler->count(rows);
+  });
+  m.def("choose_sampler", &choose, nb::arg("source"), nb::arg("num_samples").none(),
+        nb::arg("shuffle").none(), nb::arg("sampler").none(), nb::arg("num_shards").none(),
+        nb::arg("shard_id").none());
+  m.def(
+      "sequential_sampler",
+      [](int64_t start, Count n) { return PySampler{data::sequential_sampler(start, n)}; }, nb::arg("start"),
+      nb::arg("num_samples").none());
+  m.def(
+      "random_sampler",
+      [](bool replacement, Count n) { return PySampler{data::random_sampler(replacement, n)}; },
+      nb::arg("replacement"), nb::arg("num_samples").none());
+  m.def(
+      "distributed_sampler",
+      [](int64_t shards, int64_t shard, bool shuffle, Count n, int64_t offset) {
+        return PySampler{data::distributed_sampler(shards, shard, shuffle, n, offset)};
+      },
+      nb::arg("num_shards"), nb::arg("shard_id"), nb::arg("shuffle"), nb::arg("num_samples").none(),
+      nb::arg("offset"));
+  m.def(
+      "subset_sampler",
+      [](std::vector<int64_t> ids, Count n) { return PySampler{data::subset_sampler(std::move(ids), n)}; },
+      nb::arg("indices"), nb::arg("num_samples").none());
+  m.def(
+      "subset_random_sampler",
+      [](std::vector<int64_t> ids, Count n) {
+        return PySampler{data::subset_random_sampler(std::move(ids), n)};
+      },
+      nb::arg("indices"), nb::arg("num_samples").none());
+  m.def(
+      "weighted_sampler",
+      [](std::vector<double> weights, Count n, bool replacement) {
+        return PySampler{data::weighted_sampler(std::move(weights), n, replacement)};
+      },
+      nb::arg("weights"), nb::arg("num_samples").none(), nb::arg("replacement"));
+  m.def("chained_sampler", [](const PySampler& parent, const PySampler& child) {
+    return PySampler{data::chained_sampler(parent.sampler, child.sampler)};
+  });
+  m.def("python_sampler", [](nb::object sampler) { return PySampler{python_sampler(std::move(sampler))}; });
+}
+
+/// Seeds of operations called on their own: the settings' seed and a counter, or chance.
+data::RowContext eager_context() {
+  static std::atomic<uint64_t> calls{0};
+  uint32_t seed = data::config().seed;
+  if (seed == data::kNoSeed) seed = std::random_device{}();
+  return data::RowContext::make(seed, UINT64_MAX, calls++, 0);
+}
+
+nb::object call_operation(const PyOperation& self, nb::handle value) {
+  std::exception_ptr error;
+  auto columns =
+      self.operation->apply({row_from_python(self.operation->name().c_str(), value)}, eager_context(), error);
+  if (error) std::rethrow_exception(error);
+  return row_to_python(columns.front(), 0, true);
+}
+
+data::Padding padding(const std::vector<int64_t>& p) { return {p.at(0), p.at(1), p.at(2), p.at(3)}; }
+
+void bind_operations(nb::module_& m) {
+  auto made = [](data::OperationPtr operation) { return PyOperation{std::move(operation)}; };
+  nb::class_<PyOperation>(m, "Operation").def("__call__", &call_operation);
+  m.def("compose",
+        [](const nb::list& operations) { return PyOperation{data::compose(operations_of(operations))}; });
+  m.def("type_cast", [made](nb::handle dtype) {
+    DType t{};
+    SORUS_CHECK(to_dtype(dtype.ptr(), &t), TypeError, "TypeCast: output_type is no dtype: got {}",
+                type_text(dtype.ptr()));
+    return made(data::type_cast(t));
+  });
+  m.def("one_hot",
+        [made](int64_t classes, double smoothing) { return made(data::one_hot(classes, smoothing)); });
+  m.def("resize", [made](const std::vector<int64_t>& size, int interpolation) {
+    auto kind = static_cast<data::Interpolation>(interpolation);
+    return made(size.size() == 1 ? data::resize_shorter(size[0], kind)
+                                 : data::resize(size.at(0), size.at(1), kind));
+  });
+  m.def("rescale", [made](double factor, double shift) { return made(data::rescale(factor, shift)); });
+  m.def("normalize", [made](std::vector<float> mean, std::vector<float> std, bool is_hwc) {
+    return made(data::normalize(std::move(mean), std::move(std), is_hwc));
+  });
+  m.def("hwc_to_chw", [made] { return made(data::hwc_to_chw()); });
+  m.def("invert", [made] { return made(data::invert()); });
+  m.def("to_tensor", [made](nb::handle dtype) {
+    DType t{};
+    SORUS_CHECK(to_dtype(dtype.ptr(), &t), TypeError, "ToTensor: output_type is no dtype: got {}",
+                type_text(dtype.ptr()));
+    return made(data::to_tensor(t));
+  });
+  m.def("flip", [made](bool horizontal) { return made(data::flip(horizontal)); });
+  m.def("random_flip", [made](bool horizontal, double probability) {
+    return made(data::random_flip(horizontal, probability));
+  });
+  m.def("crop", [made](int64_t top, int64_t left, int64_t height, int64_t width) {
+    return made(data::crop(top, left, height, width));
+  });
+  m.def("center_crop",
+        [made](int64_t height, int64_t width) { return made(data::center_crop(height, width)); });
+  m.def("pad", [made](const std::vector<int64_t>& p, std::vector<double> fill, int border) {
+    return made(data::pad(padding(p), std::move(fill), static_cast<data::Border>(border)));
+  });
+  m.def("random_crop", [made](int64_t height, int64_t width, const std::vector<int64_t>& p,
+                              bool pad_if_needed, std::vector<double> fill, int border) {
+    return made(data::random_crop(height, width, padding(p), pad_if_needed, std::move(fill),
+                                  static_cast<data::Border>(border)));
+  });
+}
+
+void bind_config(nb::module_& m) {
+  m.def("seed", [] { return data::config().seed; });
+  m.def("set_seed", [](uint32_t seed) {
+    data::Config c = data::config();
+    c.seed = seed;
+    data::set_config(c);
+  });
+  m.def("prefetch_size", [] { return data::config().prefetch_size; });
+  m.def("set_prefetch_size", [](int64_t size) {
+    data::Config c = data::config();
+    c.prefetch_size = size;
+    data::set_config(c);
+  });
+}
+
+}  // namespace
+
+void bind_dataset(nb::module_& m) {
+  nb::module_ data = m.def_submodule("data");
+  bind_samplers(data);
+  bind_operations(data);
+  bind_datasets(data);
+  bind_config(data);
+}
+
+}  // namespace sorus::python

@@ -1,0 +1,349 @@
+#include <nanobind/stl/vector.h>
+
+#include "binding/dataset.h"
+
+/// Python callables and sources as parts of a data pipeline.
+namespace sorus::python {
+
+using data::Chunk;
+using data::Column;
+using data::ItemKind;
+using data::RowType;
+
+Held::~Held() {
+  if (!Py_IsInitialized()) {
+    (void)object_.release();  // the interpreter is gone, and the object with it
+    return;
+  }
+  nb::gil_scoped_acquire gil;
+  object_.reset();
+}
+
+namespace {
+
+nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
+
+nb::object strings_to_numpy(const Column& column, int64_t i) {
+  nb::list items;
+  for (const std::string& item : column.row_strings(i)) items.append(nb::str(item.c_str(), item.size()));
+  nb::object array = numpy("array")(items, nb::arg("dtype") = nb::str("str"));
+  return array.attr("reshape")(shape_tuple(column.type.shape));
+}
+
+Column strings_from_numpy(nb::handle array) {
+  Shape shape;
+  for (nb::handle extent : array.attr("shape")) shape.push_back(nb::cast<int64_t>(extent));
+  std::vector<std::string> items;
+  for (nb::handle item : array.attr("ravel")().attr("tolist")()) {
+    nb::object text = nb::borrow(item);
+    if (PyBytes_Check(item.ptr())) text = item.attr("decode")();
+    items.push_back(nb::cast<std::string>(text));
+  }
+  return data::make_strings(shape, std::move(items), 1);
+}
+
+Column row_of_tensor(const Tensor& t) {
+  Column column = data::make_numbers({ItemKind::kNumbers, t.dtype(), t.shape()}, 1);
+  t.copy_to(column.numbers->data(), t.dtype());
+  return column;
+}
+
+}  // namespace
+
+nb::object row_to_python(const Column& column, int64_t i, bool as_numpy) {
+  Column row = column.cell(i);
+  switch (row.type.kind) {
+    case ItemKind::kStrings:
+      return strings_to_numpy(row, 0);
+    case ItemKind::kObjects:
+      return static_cast<const Held&>(*row.object(0)).get();
+    case ItemKind::kNumbers:
+      break;
+  }
+  return as_numpy ? to_numpy(row.tensor(0)) : wrap_object(row.tensor(0));
+}
+
+Column row_from_python(const char* op, nb::handle value) {
+  if (is_tensor(value.ptr())) return row_of_tensor(tensor_of(value.ptr()));
+  if (PyDict_Check(value.ptr())) return data::make_objects({std::make_shared<Held>(nb::borrow(value))});
+  nb::object array = numpy("asarray")(value);
+  auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (kind == "U" || kind == "S") return strings_from_numpy(array);
+  SORUS_CHECK(
+      kind == "b" || kind == "i" || kind == "u" || kind == "f" || kind == "V", TypeError,
+      "{}: a value has the wrong type: got {} (dtype {}), need an array of numbers or strings, or a dict", op,
+      type_text(value.ptr()), nb::cast<std::string>(nb::str(array.attr("dtype"))));
+  return row_of_tensor(tensor_from_object(array.ptr(), nullptr));
+}
+
+void RowBuilder::add(nb::handle row, bool lists) {
+  bool several = PyTuple_Check(row.ptr()) || (lists && PyList_Check(row.ptr()));
+  int64_t count = several ? static_cast<int64_t>(nb::len(row)) : 1;
+  if (wanted_ < 0) wanted_ = count;
+  SORUS_CHECK(count == wanted_, ValueError, "{}: number of columns does not fit: got {} in a row, need {}",
+              op_, count, wanted_);
+  cells_.resize(static_cast<size_t>(wanted_));
+  std::vector<Column> made;
+  if (several)
+    for (nb::handle item : row) made.push_back(row_from_python(op_, item));
+  else
+    made.push_back(row_from_python(op_, row));
+  for (size_t c = 0; c < made.size(); ++c) cells_[c].push_back(std::move(made[c]));
+  ++rows_;
+}
+
+std::vector<Column> RowBuilder::finish() {
+  std::vector<Column> columns;
+  if (rows_ > 0)
+    for (const auto& cells : cells_) columns.push_back(concatenate(std::span<const Column>(cells)));
+  return columns;
+}
+
+namespace {
+
+/// A row of some columns as the arguments of a call.
+nb::tuple arguments_of(const std::vector<Column>& columns, int64_t i) {
+  nb::list arguments;
+  for (const Column& column : columns) arguments.append(row_to_python(column, i, true));
+  return nb::tuple(arguments);
+}
+
+class PythonOperation final : public data::Operation {
+ public:
+  explicit PythonOperation(nb::object callable) : callable_(std::move(callable)) {}
+  std::string name() const override { return "map"; }
+  std::vector<Column> apply(std::vector<Column> columns, const data::RowContext&,
+                            std::exception_ptr& error) const override {
+    nb::gil_scoped_acquire gil;
+    RowBuilder rows("map", -1);
+    int64_t count = columns.empty() ? 0 : columns.front().rows;
+    try {
+      for (int64_t i = 0; i < count; ++i) rows.add(callable_.get()(*arguments_of(columns, i)), false);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    auto made = rows.finish();
+    if (!made.empty()) return made;
+    for (Column& column : columns) column = column.slice(0, 0);
+    return columns;
+  }
+
+ private:
+  Held callable_;
+};
+
+class PythonBatchOperation final : public data::BatchOperation {
+ public:
+  explicit PythonBatchOperation(nb::object callable) : callable_(std::move(callable)) {}
+  std::vector<Column> apply(std::vector<Column> columns, const data::BatchInfo& info) const override {
+    nb::gil_scoped_acquire gil;
+    nb::list arguments;
+    for (const Column& column : columns) {
+      nb::list rows;
+      for (int64_t i = 0; i < column.rows; ++i) rows.append(row_to_python(column, i, true));
+      arguments.append(rows);
+    }
+    arguments.append(nb::cast(info));
+    nb::object result = callable_.get()(*nb::tuple(arguments));
+    std::vector<Column> made;
+    if (!PyTuple_Check(result.ptr())) result = nb::make_tuple(result);
+    for (nb::handle column : result) {
+      RowBuilder rows("per_batch_map", 1);
+      for (nb::handle row : column) {
+        // A row that is itself a tuple is an array, not several columns.
+        rows.add(PyTuple_Check(row.ptr()) ? numpy("asarray")(row) : nb::borrow(row), false);
+      }
+      SORUS_CHECK(rows.rows() > 0, ValueError, "per_batch_map: a column has no rows: need one or more");
+      made.push_back(rows.finish().front());
+    }
+    return made;
+  }
+
+ private:
+  Held callable_;
+};
+
+class PythonPredicate final : public data::Predicate {
+ public:
+  explicit PythonPredicate(nb::object callable) : callable_(std::move(callable)) {}
+  bool hosted() const override { return true; }
+  std::vector<bool> test(const std::vector<Column>& columns, int64_t rows,
+                         std::exception_ptr& error) const override {
+    nb::gil_scoped_acquire gil;
+    std::vector<bool> answers;
+    try {
+      for (int64_t i = 0; i < rows; ++i) {
+        nb::object answer = callable_.get()(*arguments_of(columns, i));
+        int truth = PyObject_IsTrue(answer.ptr());
+        if (truth < 0) throw nb::python_error();
+        answers.push_back(truth == 1);
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+    return answers;
+  }
+
+ private:
+  Held callable_;
+};
+
+class PythonSource final : public data::RandomAccess {
+ public:
+  PythonSource(nb::object source, std::vector<std::string> names)
+      : source_(std::move(source)), names_(std::move(names)) {}
+  int64_t rows() const override {
+    nb::gil_scoped_acquire gil;
+    return static_cast<int64_t>(nb::len(source_.get()));
+  }
+  std::vector<std::string> names() const override { return names_; }
+  bool hosted() const override { return true; }
+  Chunk read(const data::RowIds& ids, int64_t begin, int64_t count, const data::Run& run,
+             std::exception_ptr& error) const override {
+    nb::gil_scoped_acquire gil;
+    RowBuilder rows("GeneratorDataset", static_cast<int64_t>(names_.size()));
+    data::Patience patience;
+    try {
+      for (int64_t i = 0; i < count && (i == 0 || !patience.ended()); ++i) {
+        run.check();
+        rows.add(source_.get()[nb::int_(ids[begin + i])], true);
+      }
+    } catch (const data::Cancelled&) {
+      throw;
+    } catch (...) {
+      error = std::current_exception();
+    }
+    return {rows.finish(), rows.rows()};
+  }
+
+ private:
+  Held source_;
+  std::vector<std::string> names_;
+};
+
+/// Runs over an iterable, made anew for each epoch.
+class IterableStage final : public data::Stage {
+ public:
+  IterableStage(std::shared_ptr<const Held> source, size_t columns, const data::Run& run)
+      : source_(std::move(source)), columns_(static_cast<int64_t>(columns)), run_(run) {}
+
+  Chunk next(int64_t wanted) override {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (over_) return {};
+    nb::gil_scoped_acquire gil;
+    RowBuilder rows("GeneratorDataset", columns_);
+    data::Patience patience;
+    try {
+      if (!iterator_) iterator_ = std::make_unique<Held>(begin());
+      while (!over_ && rows.rows() < wanted && (rows.rows() == 0 || !patience.ended())) {
+        run_.check();
+        nb::object row = nb::steal(PyIter_Next(iterator_->get().ptr()));
+        if (!row.is_valid() && PyErr_Occurred()) throw nb::python_error();
+        over_ = !row.is_valid();
+        if (!over_) rows.add(row, true);
+      }
+    } catch (const data::Cancelled&) {
+      throw;
+    } catch (...) {
+      if (rows.rows() == 0) throw;
+      error_ = std::current_exception();
+    }
+    return {rows.finish(), rows.rows()};
+  }
+  void rewind() override {
+    iterator_ = nullptr;
+    over_ = false;
+  }
+
+ private:
+  nb::object begin() const {
+    nb::object source = source_->get();
+    bool iterable = PyObject_HasAttrString(source.ptr(), "__iter__") != 0 ||
+                    PyObject_HasAttrString(source.ptr(), "__getitem__") != 0;
+    if (!iterable) source = source();
+    nb::object iterator = nb::steal(PyObject_GetIter(source.ptr()));
+    if (!iterator.is_valid()) throw nb::python_error();
+    return iterator;
+  }
+
+  std::shared_ptr<const Held> source_;
+  int64_t columns_;
+  const data::Run& run_;
+  std::unique_ptr<Held> iterator_;
+  bool over_ = false;
+  std::exception_ptr error_;
+};
+
+class IterableNode final : public data::Node {
+ public:
+  IterableNode(nb::object source, std::vector<std::string> names)
+      : source_(std::make_shared<const Held>(std::move(source))), names_(std::move(names)) {}
+  std::unique_ptr<data::Stage> start(data::Run& run) const override {
+    return std::make_unique<IterableStage>(source_, names_.size(), run);
+  }
+  std::optional<int64_t> size() const override {
+    nb::gil_scoped_acquire gil;
+    Py_ssize_t length = PyObject_HasAttrString(source_->get().ptr(), "__len__") != 0
+                            ? PyObject_Size(source_->get().ptr())
+                            : -1;
+    if (length >= 0) return static_cast<int64_t>(length);
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  bool hosted() const override { return true; }
+  std::vector<std::string> names() const override { return names_; }
+
+ private:
+  std::shared_ptr<const Held> source_;
+  std::vector<std::string> names_;
+};
+
+class PythonSampler final : public data::Sampler {
+ public:
+  explicit PythonSampler(nb::object sampler) : sampler_(std::make_shared<const Held>(std::move(sampler))) {}
+  data::SamplerRun start(int64_t rows, uint32_t) const override {
+    return [sampler = sampler_, rows] {
+      nb::gil_scoped_acquire gil;
+      data::RowIds ids;
+      for (nb::handle item : sampler->get()) {
+        auto id = nb::cast<int64_t>(nb::int_(nb::borrow(item)));
+        SORUS_CHECK(id >= 0 && id < rows, IndexError, "sampler: index is out of range: got {}, need 0 to {}",
+                    id, rows - 1);
+        ids.list.push_back(id);
+      }
+      ids.count = std::ssize(ids.list);
+      return ids;
+    };
+  }
+  std::optional<int64_t> count(int64_t) const override {
+    nb::gil_scoped_acquire gil;
+    if (PyObject_HasAttrString(sampler_->get().ptr(), "__len__") == 0) return std::nullopt;
+    return static_cast<int64_t>(nb::len(sampler_->get()));
+  }
+
+ private:
+  std::shared_ptr<const Held> sampler_;
+};
+
+}  // namespace
+
+data::OperationPtr python_operation(nb::object callable) {
+  return std::make_shared<PythonOperation>(std::move(callable));
+}
+std::shared_ptr<const data::BatchOperation> python_batch_operation(nb::object callable) {
+  return std::make_shared<PythonBatchOperation>(std::move(callable));
+}
+std::shared_ptr<const data::Predicate> python_predicate(nb::object callable) {
+  return std::make_shared<PythonPredicate>(std::move(callable));
+}
+std::shared_ptr<const data::RandomAccess> python_source(nb::object source, std::vector<std::string> names) {
+  return std::make_shared<PythonSource>(std::move(source), std::move(names));
+}
+data::Dataset python_iterable(nb::object source, std::vector<std::string> names) {
+  return data::Dataset(std::make_shared<IterableNode>(std::move(source), std::move(names)));
+}
+data::SamplerPtr python_sampler(nb::object sampler) {
+  return std::make_shared<PythonSampler>(std::move(sampler));
+}
+
+}  // namespace sorus::python

@@ -1,0 +1,112 @@
+#include "sorus/data/detail/derived.h"
+
+namespace sorus::data {
+namespace {
+
+class SourceStage final : public Stage {
+ public:
+  SourceStage(std::shared_ptr<const RandomAccess> source, SamplerRun sampler, Run& run)
+      : source_(std::move(source)), sampler_(std::move(sampler)), run_(run), ids_(sampler_()) {}
+
+  Chunk next(int64_t wanted) override {
+    error_.rethrow();
+    int64_t count = std::min(wanted, ids_.count - place_);
+    if (count == 0) return {};
+    Chunk chunk = source_->read(ids_, place_, count, run_, error_.slot());
+    if (chunk.rows == 0) error_.rethrow();
+    place_ += chunk.rows;
+    return chunk;
+  }
+  void rewind() override {
+    ids_ = sampler_();
+    place_ = 0;
+  }
+
+ private:
+  std::shared_ptr<const RandomAccess> source_;
+  SamplerRun sampler_;
+  Run& run_;
+  RowIds ids_;
+  int64_t place_ = 0;
+  HeldError error_;
+};
+
+class SourceNode final : public Node {
+ public:
+  SourceNode(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler)
+      : source_(std::move(source)), sampler_(std::move(sampler)) {}
+  std::unique_ptr<Stage> start(Run& run) const override {
+    return std::make_unique<SourceStage>(source_, sampler_->start(source_->rows(), run.seed), run);
+  }
+  std::optional<int64_t> size() const override { return sampler_->count(source_->rows()); }
+  std::vector<std::string> names() const override { return source_->names(); }
+  bool hosted() const override { return source_->hosted(); }
+
+ private:
+  std::shared_ptr<const RandomAccess> source_;
+  SamplerPtr sampler_;
+};
+
+class Columns final : public RandomAccess {
+ public:
+  Columns(std::vector<std::string> names, Chunk rows) : names_(std::move(names)), rows_(std::move(rows)) {
+    SORUS_CHECK(names_.size() == rows_.columns.size(), ValueError,
+                "dataset: number of column names does not fit: got {} names for {} columns", names_.size(),
+                rows_.columns.size());
+    for (size_t c = 0; c < names_.size(); ++c)
+      SORUS_CHECK(rows_.columns[c].rows == rows_.rows, ShapeError,
+                  "dataset: columns differ in length: got {} rows in '{}', need {} as in '{}'",
+                  rows_.columns[c].rows, names_[c], rows_.rows, names_[0]);
+  }
+  int64_t rows() const override { return rows_.rows; }
+  std::vector<std::string> names() const override { return names_; }
+  Chunk read(const RowIds& ids, int64_t begin, int64_t count, const Run&,
+             std::exception_ptr&) const override {
+    return pick(rows_, ids, begin, count);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  Chunk rows_;
+};
+
+}  // namespace
+
+Chunk pick(const Chunk& rows, const RowIds& ids, int64_t begin, int64_t count) {
+  if (ids.list.empty()) return rows.slice(ids.first + begin, count);
+  return rows.gather(std::span(ids.list).subspan(static_cast<size_t>(begin), static_cast<size_t>(count)));
+}
+
+Dataset from_source(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler) {
+  return Dataset(std::make_shared<SourceNode>(std::move(source), std::move(sampler)));
+}
+
+Dataset from_columns(std::vector<std::string> names, Chunk rows, SamplerPtr sampler) {
+  return from_source(std::make_shared<Columns>(std::move(names), std::move(rows)), std::move(sampler));
+}
+
+Dataset from_tensors(std::vector<std::string> names, const std::vector<Tensor>& tensors, SamplerPtr sampler) {
+  SORUS_CHECK(!tensors.empty(), ValueError, "dataset: no columns: need one tensor or more");
+  Chunk rows;
+  for (const Tensor& tensor : tensors) rows.columns.push_back(rows_of(tensor));
+  rows.rows = rows.columns.front().rows;
+  return from_columns(std::move(names), std::move(rows), std::move(sampler));
+}
+
+SamplerPtr choose_sampler(const char* source, const SourceOptions& o) {
+  SORUS_CHECK(o.num_shards.has_value() == o.shard_id.has_value(), ValueError,
+              "{}: num_shards and shard_id belong together: got one of them, need both or none", source);
+  SORUS_CHECK(!o.num_samples || *o.num_samples >= 0, ValueError,
+              "{}: num_samples is out of range: got {}, need 0 or more", source, o.num_samples.value_or(0));
+  std::optional<int64_t> samples = o.num_samples.value_or(0) == 0 ? std::nullopt : o.num_samples;
+  if (o.sampler) {
+    SORUS_CHECK(!o.shuffle && !o.num_shards, ValueError,
+                "{}: sampler excludes shuffle, num_shards and shard_id: got both, need one way", source);
+    return samples ? limited_sampler(o.sampler, *samples) : o.sampler;
+  }
+  bool shuffle = o.shuffle.value_or(true);
+  if (o.num_shards) return distributed_sampler(*o.num_shards, *o.shard_id, shuffle, samples);
+  return shuffle ? random_sampler(false, samples) : sequential_sampler(0, samples);
+}
+
+}  // namespace sorus::data

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "sorus/data/transform.h"
+
+/// Transforms of images. A row is an image of shape (H, W, C) or (H, W), of any numeric type unless said
+/// otherwise. Results have the bits of MindSpore's, which uses OpenCV.
+namespace sorus::data {
+
+using TransformPtr = std::shared_ptr<const Transform>;
+
+enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
+/// How an image goes on outside its border: a value, the edge pixel, mirrored without the edge pixel, or with
+/// it.
+enum class Border : uint8_t { kConstant, kEdge, kReflect, kSymmetric };
+
+/// Left, top, right and bottom, in pixels.
+struct Padding {
+  int64_t left = 0;
+  int64_t top = 0;
+  int64_t right = 0;
+  int64_t bottom = 0;
+};
+
+/// uint8 in fixed point with 11 fractional bits as OpenCV has it, other types in float32 (float64 in itself).
+[[nodiscard]] SORUS_API TransformPtr resize(int64_t height, int64_t width,
+                                            Interpolation interpolation = Interpolation::kLinear);
+/// The shorter side becomes `size`, the other follows, rounded down.
+[[nodiscard]] SORUS_API TransformPtr resize_shorter(int64_t size,
+                                                    Interpolation interpolation = Interpolation::kLinear);
+/// x * rescale + shift in float32, as one fused multiply-add.
+[[nodiscard]] SORUS_API TransformPtr rescale(double factor, double shift);
+/// (x - mean[c]) / std[c] in float32; one number each stands for all channels.
+[[nodiscard]] SORUS_API TransformPtr normalize(std::vector<float> mean, std::vector<float> std,
+                                               bool is_hwc = true);
+/// (H, W, C) to (C, H, W); (H, W) stays.
+[[nodiscard]] SORUS_API TransformPtr hwc_to_chw();
+/// x / 255 as float32 to `dtype`, and (H, W, C) or (H, W) to (C, H, W). uint8 images.
+[[nodiscard]] SORUS_API TransformPtr to_tensor(DType dtype = DType::kFloat32);
+[[nodiscard]] SORUS_API TransformPtr flip(bool horizontal);
+/// Flips with this probability.
+[[nodiscard]] SORUS_API TransformPtr random_flip(bool horizontal, double probability = 0.5);
+/// Throws ShapeError when the image is smaller.
+[[nodiscard]] SORUS_API TransformPtr crop(int64_t top, int64_t left, int64_t height, int64_t width);
+/// The middle; what the image lacks is filled with zeros.
+[[nodiscard]] SORUS_API TransformPtr center_crop(int64_t height, int64_t width);
+/// `fill`: one value for all channels, or one for each.
+[[nodiscard]] SORUS_API TransformPtr pad(Padding padding, std::vector<double> fill = {0},
+                                         Border border = Border::kConstant);
+/// A piece of the padded image, each place equally likely. `pad_if_needed` pads a smaller image further.
+[[nodiscard]] SORUS_API TransformPtr random_crop(int64_t height, int64_t width, Padding padding = {},
+                                                 bool pad_if_needed = false, std::vector<double> fill = {0},
+                                                 Border border = Border::kConstant);
+/// 255 - x. uint8 images.
+[[nodiscard]] SORUS_API TransformPtr invert();
+
+/// Extents of an image row.
+struct ImageSize {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 1;
+};
+/// Throws ShapeError naming the operation unless the row is an image with at least one pixel.
+SORUS_API ImageSize image_size(const Transform& transform, const RowType& in);
+/// The type of an image of another size: keeps dtype, rank and channels.
+[[nodiscard]] SORUS_API RowType with_size(const RowType& in, int64_t height, int64_t width);
+
+}  // namespace sorus::data
