@@ -172,6 +172,7 @@ void bind_datasets(nb::module_& m) {
       .def("batch", &batch, nb::arg("size"), nb::arg("drop_remainder"), nb::arg("per_batch_map").none(),
            nb::arg("inputs"), nb::arg("outputs"), nb::arg("pad_info").none())
       .def("shuffle", &Dataset::shuffle)
+      .def("fix_order", &Dataset::fix_order)
       .def("repeat", &Dataset::repeat)
       .def("take", &Dataset::take)
       .def("skip", &Dataset::skip)

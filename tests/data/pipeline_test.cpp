@@ -168,6 +168,22 @@ TEST(Pipeline, SharesItsBeginning) {
   EXPECT_EQ(all, rows_of_epoch(base, 4));
 }
 
+TEST(Pipeline, FixesTheOrderButNotTheDraws) {
+  Dataset fixed = numbers(10, random_sampler()).shuffle(4).fix_order(5);
+  auto epochs = epochs_of(fixed, 2, 1);
+  EXPECT_EQ(epochs[0], epochs[1]);
+  EXPECT_EQ(epochs[0], rows_of_epoch(fixed.repeat(2).take(10), 2));
+  EXPECT_NE(epochs[0], rows_of_epoch(numbers(10, random_sampler()).shuffle(4).fix_order(6)));
+  std::vector<uint8_t> items;
+  for (int i = 0; i < 100; ++i) items.insert(items.end(), {0, 1});
+  auto images = from_tensors({"x"}, {Tensor(std::span<const uint8_t>(items), Shape{100, 1, 2})});
+  auto iterator = images.map({random_flip(true)}).fix_order(5).batch(100).repeat(2).iterate({.seed = 1});
+  Row first;
+  Row second;
+  ASSERT_TRUE(iterator.next(first) && iterator.next(second));
+  EXPECT_NE(first[0].to_vector<uint8_t>(), second[0].to_vector<uint8_t>());
+}
+
 TEST(Pipeline, DoesNotDependOnTheNumberOfThreads) {
   int threads = num_threads();
   std::vector<Rows> runs;

@@ -45,8 +45,7 @@ TEST_P(RecordedResize, HasEqualPixels) {
   const auto& images = facts()["images"];
   std::map<std::string, Tensor> sources;
   for (int i = 0; i < 2; ++i)
-    sources[i == 0 ? "gray" : "gray second"] =
-        image_of(images["first two"][i][1], images["first two"][i][2]);
+    sources[i == 0 ? "gray" : "gray second"] = image_of(images["first two"][i][1], images["first two"][i][2]);
   sources["color"] = image_of(images["color"][0], images["color"][1]);
   struct Case {
     const char* suffix;

@@ -73,6 +73,9 @@ class SORUS_API Dataset {
   [[nodiscard]] Dataset batch(BatchOptions options) const;
   /// Rows drawn at random from a buffer of `buffer_size` rows that is refilled in order.
   [[nodiscard]] Dataset shuffle(int64_t buffer_size) const;
+  /// The steps so far give their rows in the same order in every epoch and run, that of `seed`, so that parts
+  /// cut out with skip() and take() have no rows in common. Random transforms still draw anew in each epoch.
+  [[nodiscard]] Dataset fix_order(uint32_t seed) const;
   /// `count` epochs as one; -1: without end.
   [[nodiscard]] Dataset repeat(int64_t count = -1) const;
   /// The first `count` rows; -1: all.

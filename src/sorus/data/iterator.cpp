@@ -58,7 +58,7 @@ struct DatasetIterator::State {
       : node(std::move(n)), epochs(options.epochs), runs_ahead(options.epochs > 0 || !node->hosted()) {
     SORUS_CHECK(epochs == -1 || epochs > 0, ValueError,
                 "dataset iterator: num_epochs is out of range: got {}, need -1 or more than 0", epochs);
-    run.seed = seed_of_run(options);
+    run.seed = run.order_seed = seed_of_run(options);
     thread = std::thread([this] { drive(); });
   }
 

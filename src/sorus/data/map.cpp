@@ -68,7 +68,8 @@ class MapStage final : public Stage {
       : input_(std::move(input)),
         groups_(make_groups(operations, run)),
         wiring_(std::move(wiring)),
-        run_(run) {
+        run_(run),
+        epoch_(run.first_epoch) {
     plans_.resize(groups_.size() * wiring_.inputs.size());
     hosted_ =
         std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.operation != nullptr; });
@@ -157,7 +158,7 @@ class MapStage final : public Stage {
   std::vector<std::optional<TransformPlan>> plans_;  ///< for each group and input
   bool hosted_;
   int64_t row_ = 0;
-  uint64_t epoch_ = 0;
+  uint64_t epoch_;
   HeldError error_;
 };
 

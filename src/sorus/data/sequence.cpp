@@ -57,6 +57,53 @@ class RepeatNode final : public Derived {
   int64_t count_;
 };
 
+/// Begins each epoch as if it were the first, except for random transforms.
+class FixedOrderStage final : public Stage {
+ public:
+  FixedOrderStage(NodePtr input, uint32_t seed, Run& outer)
+      : input_(std::move(input)),
+        seed_(seed),
+        outer_(outer),
+        first_place_(outer.next_place() << 32),
+        epoch_(outer.first_epoch) {
+    begin();
+  }
+  Chunk next(int64_t wanted) override { return stage_->next(wanted); }
+  void rewind() override {
+    ++epoch_;
+    begin();
+  }
+
+ private:
+  void begin() {
+    stage_ = nullptr;
+    run_ = std::make_unique<Run>(first_place_);
+    run_->seed = outer_.seed;
+    run_->order_seed = seed_;
+    run_->first_epoch = epoch_;
+    run_->outer = &outer_;
+    stage_ = input_->start(*run_);
+  }
+  NodePtr input_;
+  uint32_t seed_;
+  const Run& outer_;
+  uint64_t first_place_;  ///< of the steps inside, apart from those of others
+  uint64_t epoch_;
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<Stage> stage_;
+};
+
+class FixedOrderNode final : public Derived {
+ public:
+  FixedOrderNode(NodePtr input, uint32_t seed) : Derived(std::move(input)), seed_(seed) {}
+  std::unique_ptr<Stage> start(Run& run) const override {
+    return std::make_unique<FixedOrderStage>(input_, seed_, run);
+  }
+
+ private:
+  uint32_t seed_;
+};
+
 /// Rows [first, first + count) of an epoch.
 class WindowStage final : public Stage {
  public:
@@ -242,6 +289,10 @@ class FunctionPredicate final : public Predicate {
 }  // namespace
 
 Dataset Dataset::repeat(int64_t count) const { return Dataset(std::make_shared<RepeatNode>(node_, count)); }
+
+Dataset Dataset::fix_order(uint32_t seed) const {
+  return Dataset(std::make_shared<FixedOrderNode>(node_, seed));
+}
 
 Dataset Dataset::take(int64_t count) const {
   SORUS_CHECK(count == -1 || count > 0, ValueError,

@@ -18,18 +18,24 @@ struct Cancelled {};
 
 /// What the stages of one running pipeline share.
 struct SORUS_API Run {
-  uint32_t seed = 0;  ///< fixed for the run
+  explicit Run(uint64_t first_place = 0) : places_(first_place) {}
+
+  uint32_t seed = 0;           ///< of random transforms; fixed for the run
+  uint32_t order_seed = 0;     ///< of the order of rows
+  uint64_t first_epoch = 0;    ///< number of the first epoch, for random transforms
+  const Run* outer = nullptr;  ///< the run that this is a part of
   std::atomic<bool> cancelled{false};
 
   /// Called by whatever may loop or wait for long.
   void check() const {
     if (cancelled.load(std::memory_order_relaxed)) throw Cancelled{};
+    if (outer) outer->check();
   }
   /// A number for each stage that draws random numbers: its place in the pipeline, in order of construction.
   uint64_t next_place() { return places_++; }
 
  private:
-  uint64_t places_ = 0;
+  uint64_t places_;
 };
 
 class SORUS_API Stage {

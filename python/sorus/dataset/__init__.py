@@ -1,0 +1,77 @@
+"""Data pipelines: sources, operations on them, samplers and iterators.
+
+The engine is compiled (`docs/rooms/data.md`); these classes name its parts as MindSpore 2.x does.
+"""
+
+from . import config, engine, transforms, vision
+from .._core import data as _data
+from .datasets import (
+    BatchDataset,
+    ConcatDataset,
+    Dataset,
+    FilterDataset,
+    MapDataset,
+    MappableDataset,
+    PaddedBatchDataset,
+    ProjectDataset,
+    RenameDataset,
+    RepeatDataset,
+    Shuffle,
+    ShuffleDataset,
+    SkipDataset,
+    TakeDataset,
+    ZipDataset,
+    zip,
+)
+from .iterators import DictIterator, Iterator, TupleIterator
+from .samplers import (
+    BuiltinSampler,
+    DistributedSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    SubsetSampler,
+    WeightedRandomSampler,
+)
+from .sources import GeneratorDataset, MnistDataset, NumpySlicesDataset
+
+BatchInfo = _data.BatchInfo
+
+__all__ = [
+    "BatchDataset",
+    "BatchInfo",
+    "BuiltinSampler",
+    "ConcatDataset",
+    "Dataset",
+    "DictIterator",
+    "DistributedSampler",
+    "FilterDataset",
+    "GeneratorDataset",
+    "Iterator",
+    "MapDataset",
+    "MappableDataset",
+    "MnistDataset",
+    "NumpySlicesDataset",
+    "PaddedBatchDataset",
+    "ProjectDataset",
+    "RandomSampler",
+    "RenameDataset",
+    "RepeatDataset",
+    "Sampler",
+    "SequentialSampler",
+    "Shuffle",
+    "ShuffleDataset",
+    "SkipDataset",
+    "SubsetRandomSampler",
+    "SubsetSampler",
+    "TakeDataset",
+    "TupleIterator",
+    "WeightedRandomSampler",
+    "ZipDataset",
+    "config",
+    "engine",
+    "transforms",
+    "vision",
+    "zip",
+]

@@ -1,0 +1,52 @@
+"""Checks of arguments that several classes of the package take."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+
+def names_of(op: str, argument: str, value: Any) -> list[str]:
+    """Column names as a list: one name, several, or none."""
+    if value is None:
+        return []
+    names = [value] if isinstance(value, str) else list(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{op}: {argument} has the wrong type: got {type(name).__name__}, need names")
+    if len(set(names)) != len(names):
+        raise ValueError(f"{op}: {argument} names a column twice: got {names}")
+    return names
+
+
+def integer(op: str, argument: str, value: Any, low: int | None = None) -> int:
+    """An integer, at least `low`; bool is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need int")
+    if low is not None and value < low:
+        raise ValueError(f"{op}: {argument} is out of range: got {value}, need {low} or more")
+    return int(value)
+
+
+def optional_integer(op: str, argument: str, value: Any, low: int | None = None) -> int | None:
+    """None, or an integer, at least `low`."""
+    return None if value is None else integer(op, argument, value, low)
+
+
+def flag(op: str, argument: str, value: Any) -> bool:
+    """A bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need bool")
+    return value
+
+
+def check_workers(op: str, workers: Any) -> None:
+    """num_parallel_workers: any positive number is fine, since the engine has one budget of workers."""
+    optional_integer(op, "num_parallel_workers", workers, 1)
+
+
+def refuse_unsupported(op: str, **arguments: Any) -> None:
+    """Raises NotImplementedError for an argument that is given and not supported."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise NotImplementedError(f"{op}: {name} is not supported: got {value!r}, need None")

@@ -1,0 +1,145 @@
+"""Settings of the data engine.
+
+`set_seed` fixes the order of rows and the draws of random transforms, and seeds Python's and NumPy's generators.
+`set_prefetch_size` bounds how many rows wait for the reader. The other settings are kept and given back: they
+steer workers, watchdogs and memory in a way that this engine has no use for.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import random
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ._arguments import integer
+
+__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "load", "ErrorSamplesMode"]
+
+_LARGEST_SEED = 2**32 - 1
+
+
+class ErrorSamplesMode(enum.IntEnum):
+    """What to do with rows that fail."""
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
+
+def set_seed(seed: int) -> None:
+    """Fixes the random choices of pipelines made from now on, and seeds `random` and `numpy.random`."""
+    seed = integer("set_seed", "seed", seed, 0)
+    if seed > _LARGEST_SEED:
+        raise ValueError(f"set_seed: seed is out of range: got {seed}, need at most {_LARGEST_SEED}")
+    _core.data.set_seed(seed)
+    random.seed(seed)
+    numpy.random.seed(seed)
+
+
+def get_seed() -> int:
+    """The seed; 5489 stands for none."""
+    return _core.data.seed()
+
+
+def set_prefetch_size(size: int) -> None:
+    """How many rows of the last step wait for the reader at most."""
+    _core.data.set_prefetch_size(integer("set_prefetch_size", "size", size, 1))
+
+
+def get_prefetch_size() -> int:
+    """How many rows of the last step wait for the reader at most."""
+    return _core.data.prefetch_size()
+
+
+# name -> (value at the start, accepted type)
+_KEPT: dict[str, tuple[Any, type | tuple[type, ...]]] = {
+    "num_parallel_workers": (8, int),
+    "auto_num_workers": (False, bool),
+    "auto_offload": (False, bool),
+    "autotune_interval": (0, int),
+    "callback_timeout": (60, int),
+    "enable_shared_mem": (True, bool),
+    "enable_watchdog": (True, bool),
+    "error_samples_mode": (ErrorSamplesMode.RETURN, ErrorSamplesMode),
+    "fast_recovery": (True, bool),
+    "monitor_sampling_interval": (1000, int),
+    "multiprocessing_start_method": ("fork", str),
+    "multiprocessing_timeout_interval": (300, int),
+    "numa_enable": (False, bool),
+    "sending_batches": (0, int),
+    "video_backend": (None, str),
+    "iterator_mode": (None, dict),
+}
+_values = {name: start for name, (start, _) in _KEPT.items()}
+
+
+def _make_pair(name: str, kind: type | tuple[type, ...]) -> None:
+    """Defines get_NAME and set_NAME."""
+
+    def get() -> Any:
+        return _values[name]
+
+    def set_(value: Any) -> None:
+        wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is int)
+        if wrong:
+            need = kind.__name__ if isinstance(kind, type) else kind
+            raise TypeError(f"set_{name}: value has the wrong type: got {type(value).__name__}, need {need}")
+        if kind is int and value < (1 if name == "num_parallel_workers" else 0):
+            raise ValueError(f"set_{name}: value is out of range: got {value}")
+        _values[name] = value
+
+    get.__name__, get.__doc__ = f"get_{name}", f"The setting {name}."
+    set_.__name__, set_.__doc__ = f"set_{name}", f"Keeps the setting {name}, which has no effect here."
+    globals()[get.__name__], globals()[set_.__name__] = get, set_
+    __all__.extend([get.__name__, set_.__name__])
+
+
+for _name, (_, _kind) in _KEPT.items():
+    _make_pair(_name, _kind)
+
+_autotune = False
+_debug = False
+
+
+def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
+    """Keeps the setting, which has no effect here: the engine takes the workers there are."""
+    global _autotune
+    _autotune = bool(enable)
+
+
+def get_enable_autotune() -> bool:
+    """What set_enable_autotune kept."""
+    return _autotune
+
+
+def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -> None:
+    """Keeps the setting: Python functions of a pipeline always run in this process and in order."""
+    global _debug
+    if not isinstance(debug_mode_flag, bool):
+        raise TypeError(
+            f"set_debug_mode: debug_mode_flag has the wrong type: got {type(debug_mode_flag).__name__}, need bool"
+        )
+    _debug = debug_mode_flag
+
+
+def get_debug_mode() -> bool:
+    """What set_debug_mode kept."""
+    return _debug
+
+
+def load(file: str) -> None:
+    """Takes settings from a JSON file: {"seed": 1, "prefetchSize": 2, ...}, in either spelling of the words."""
+    with open(file, encoding="utf-8") as stream:
+        settings = json.load(stream)
+    for key, value in settings.items():
+        name = "".join("_" + c.lower() if c.isupper() else c for c in key)
+        setter = globals().get(f"set_{name}")
+        if setter is not None:
+            setter(value)
+
+
+__all__ += ["set_enable_autotune", "get_enable_autotune", "set_debug_mode", "get_debug_mode"]

@@ -1,0 +1,4 @@
+"""An older path of names of `dataset`."""
+
+from ..datasets import *  # noqa: F403
+from ..sources import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""An older path of names of `dataset`."""
+
+from ..samplers import *  # noqa: F403

@@ -1,0 +1,62 @@
+"""Iterators over running pipelines. Each `for` loop over one takes an epoch."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from typing import Any
+
+__all__ = ["DictIterator", "Iterator", "TupleIterator"]
+
+_running: weakref.WeakSet[Iterator] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Ends the threads of pipelines before the interpreter goes: they may be in Python functions."""
+    for iterator in list(_running):
+        iterator.stop()
+
+
+class Iterator:
+    """A running pipeline. `stop()` ends it at once; so does letting go of it."""
+
+    def __init__(self, dataset: Any, num_epochs: int = -1, output_numpy: bool = False):
+        self._names = dataset.get_col_names()
+        self._running = dataset.pipeline.iterate(num_epochs, output_numpy)
+        _running.add(self)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._running is None:
+            raise RuntimeError("dataset iterator: it was stopped: need a new one")
+        row = self._running.next()
+        if row is None:
+            raise StopIteration
+        return self._arrange(row)
+
+    def _arrange(self, row: list[Any]) -> Any:
+        return row
+
+    def stop(self) -> None:
+        """Ends the pipeline; its thread has ended when this returns."""
+        if self._running is not None:
+            self._running.stop()
+            self._running = None
+
+    def release(self) -> None:
+        """As stop()."""
+        self.stop()
+
+
+class TupleIterator(Iterator):
+    """Rows as lists with a value for each column."""
+
+
+class DictIterator(Iterator):
+    """Rows as dicts by column name."""
+
+    def _arrange(self, row: list[Any]) -> dict[str, Any]:
+        return dict(zip(self._names, row))

@@ -1,0 +1,3 @@
+"""An older path of the transforms."""
+
+from .transforms import *  # noqa: F403

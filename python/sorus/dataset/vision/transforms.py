@@ -1,0 +1,258 @@
+"""Transforms of images: arrays of shape (H, W, C) or (H, W)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from ..._core import data as _data
+from .._arguments import flag, integer
+from ..transforms.transforms import TensorOperation, TypeCast
+from .utils import Border, Inter
+
+__all__ = [
+    "HWC2CHW",
+    "CenterCrop",
+    "Crop",
+    "HorizontalFlip",
+    "Invert",
+    "Normalize",
+    "Pad",
+    "RandomCrop",
+    "RandomHorizontalFlip",
+    "RandomVerticalFlip",
+    "Rescale",
+    "Resize",
+    "ToNumpy",
+    "ToPIL",
+    "ToTensor",
+    "ToType",
+    "VerticalFlip",
+]
+
+_FILTERS = {Inter.NEAREST: 0, Inter.LINEAR: 1, Inter.CUBIC: 2}
+_BORDERS = {Border.CONSTANT: 0, Border.EDGE: 1, Border.REFLECT: 2, Border.SYMMETRIC: 3}
+
+
+def _sizes(op: str, size: int | Sequence[int]) -> list[int]:
+    """One size or (height, width)."""
+    sizes = [size] if isinstance(size, (int, numpy.integer)) else list(size)
+    if len(sizes) not in (1, 2):
+        raise ValueError(f"{op}: size has the wrong length: got {len(sizes)}, need 1 or (height, width)")
+    return [integer(op, "size", s, 1) for s in sizes]
+
+
+def _square(op: str, size: int | Sequence[int]) -> list[int]:
+    """(height, width) from one size or both."""
+    sizes = _sizes(op, size)
+    return sizes * 2 if len(sizes) == 1 else sizes
+
+
+def _padding(op: str, padding: int | Sequence[int] | None) -> list[int]:
+    """Left, top, right, bottom from one number, (left and right, top and bottom), or all four."""
+    if padding is None:
+        return [0, 0, 0, 0]
+    values = [padding] if isinstance(padding, (int, numpy.integer)) else list(padding)
+    if len(values) not in (1, 2, 4):
+        raise ValueError(f"{op}: padding has the wrong length: got {len(values)}, need 1, 2 or 4")
+    values = [integer(op, "padding", v, 0) for v in values]
+    return values * (4 // len(values))
+
+
+def _fill(op: str, fill_value: Any) -> list[float]:
+    """One value, or one for each channel."""
+    values = [fill_value] if isinstance(fill_value, (int, float, numpy.number)) else list(fill_value)
+    for value in values:
+        if not 0 <= value <= 255:
+            raise ValueError(f"{op}: fill_value is out of range: got {value}, need 0 to 255")
+    return [float(value) for value in values]
+
+
+def _border(op: str, padding_mode: Any) -> int:
+    if not isinstance(padding_mode, Border):
+        raise TypeError(f"{op}: padding_mode has the wrong type: got {type(padding_mode).__name__}, need a Border")
+    return _BORDERS[padding_mode]
+
+
+def _channels(op: str, argument: str, values: Any) -> list[float]:
+    if isinstance(values, (int, float, numpy.number)):
+        return [float(values)]
+    return [float(value) for value in values]
+
+
+class Resize(TensorOperation):
+    """To (height, width); one size is that of the shorter side."""
+
+    def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.LINEAR):
+        if not isinstance(interpolation, Inter):
+            raise TypeError(
+                f"Resize: interpolation has the wrong type: got {type(interpolation).__name__}, need an Inter"
+            )
+        if interpolation not in _FILTERS:
+            raise NotImplementedError(
+                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR or CUBIC"
+            )
+        self.size = _sizes("Resize", size)
+        self.interpolation = interpolation
+
+    def build(self) -> Any:
+        return _data.resize(self.size, _FILTERS[self.interpolation])
+
+
+class Rescale(TensorOperation):
+    """image * rescale + shift, as float32."""
+
+    def __init__(self, rescale: float, shift: float):
+        self.rescale, self.shift = float(rescale), float(shift)
+
+    def build(self) -> Any:
+        return _data.rescale(self.rescale, self.shift)
+
+
+class Normalize(TensorOperation):
+    """(image - mean) / std for each channel, as float32."""
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
+        self.mean = _channels("Normalize", "mean", mean)
+        self.std = _channels("Normalize", "std", std)
+        self.is_hwc = flag("Normalize", "is_hwc", is_hwc)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.normalize(self.mean, self.std, self.is_hwc)
+
+
+class HWC2CHW(TensorOperation):
+    """(H, W, C) to (C, H, W)."""
+
+    def build(self) -> Any:
+        return _data.hwc_to_chw()
+
+
+class ToTensor(TensorOperation):
+    """uint8 (H, W, C) to (C, H, W) in [0, 1]."""
+
+    def __init__(self, output_type: Any = numpy.float32):
+        self.output_type = output_type
+        self.build()
+
+    def build(self) -> Any:
+        return _data.to_tensor(self.output_type)
+
+
+class ToType(TypeCast):
+    """To another element type."""
+
+
+class HorizontalFlip(TensorOperation):
+    """Left and right exchanged."""
+
+    def build(self) -> Any:
+        return _data.flip(True)
+
+
+class VerticalFlip(TensorOperation):
+    """Top and bottom exchanged."""
+
+    def build(self) -> Any:
+        return _data.flip(False)
+
+
+class RandomHorizontalFlip(TensorOperation):
+    """Left and right exchanged, with this probability."""
+
+    def __init__(self, prob: float = 0.5):
+        self.prob = float(prob)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.random_flip(True, self.prob)
+
+
+class RandomVerticalFlip(RandomHorizontalFlip):
+    """Top and bottom exchanged, with this probability."""
+
+    def build(self) -> Any:
+        return _data.random_flip(False, self.prob)
+
+
+class CenterCrop(TensorOperation):
+    """The middle."""
+
+    def __init__(self, size: int | Sequence[int]):
+        self.size = _square("CenterCrop", size)
+
+    def build(self) -> Any:
+        return _data.center_crop(*self.size)
+
+
+class Crop(TensorOperation):
+    """The part of that size whose first pixel is (row, column)."""
+
+    def __init__(self, coordinates: Sequence[int], size: int | Sequence[int]):
+        self.coordinates = [integer("Crop", "coordinates", c, 0) for c in coordinates]
+        self.size = _square("Crop", size)
+
+    def build(self) -> Any:
+        return _data.crop(*self.coordinates, *self.size)
+
+
+class Pad(TensorOperation):
+    """More pixels at the borders."""
+
+    def __init__(
+        self, padding: int | Sequence[int], fill_value: Any = 0, padding_mode: Border = Border.CONSTANT
+    ):
+        self.padding = _padding("Pad", padding)
+        self.fill_value = _fill("Pad", fill_value)
+        self.border = _border("Pad", padding_mode)
+
+    def build(self) -> Any:
+        return _data.pad(self.padding, self.fill_value, self.border)
+
+
+class RandomCrop(TensorOperation):
+    """A part of that size at a random place of the padded image."""
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        padding: int | Sequence[int] | None = None,
+        pad_if_needed: bool = False,
+        fill_value: Any = 0,
+        padding_mode: Border = Border.CONSTANT,
+    ):
+        self.size = _square("RandomCrop", size)
+        self.padding = _padding("RandomCrop", padding)
+        self.pad_if_needed = flag("RandomCrop", "pad_if_needed", pad_if_needed)
+        self.fill_value = _fill("RandomCrop", fill_value)
+        self.border = _border("RandomCrop", padding_mode)
+
+    def build(self) -> Any:
+        return _data.random_crop(*self.size, self.padding, self.pad_if_needed, self.fill_value, self.border)
+
+
+class Invert(TensorOperation):
+    """255 - image, for uint8."""
+
+    def build(self) -> Any:
+        return _data.invert()
+
+
+class ToPIL:
+    """To an image of the Python Imaging Library."""
+
+    def __call__(self, image: Any) -> Any:
+        from PIL import Image
+
+        array = numpy.asarray(image)
+        return Image.fromarray(array[..., 0] if array.ndim == 3 and array.shape[-1] == 1 else array)
+
+
+class ToNumpy:
+    """From an image of the Python Imaging Library to an array."""
+
+    def __call__(self, image: Any) -> numpy.ndarray:
+        return numpy.asarray(image)
