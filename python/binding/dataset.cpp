@@ -194,7 +194,7 @@ void bind_datasets(nb::module_& m) {
              return types;
            })
       .def("iterate", [](const Dataset& d, int64_t epochs, bool as_numpy) {
-        return std::make_unique<PyIterator>(d, epochs, as_numpy);
+        return new PyIterator(d, epochs, as_numpy);  // owned by the Python object
       });
   m.def("zip", &data::zip);
   m.def("mnist", [](const std::string& folder, const std::string& usage, const PySampler& sampler) {

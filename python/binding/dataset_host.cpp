@@ -69,10 +69,9 @@ Column row_from_python(const char* op, nb::handle value) {
   nb::object array = numpy("asarray")(value);
   auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "U" || kind == "S") return strings_from_numpy(array);
-  SORUS_CHECK(
-      kind == "b" || kind == "i" || kind == "u" || kind == "f" || kind == "V", TypeError,
-      "{}: a value has the wrong type: got {} (dtype {}), need an array of numbers or strings, or a dict", op,
-      type_text(value.ptr()), nb::cast<std::string>(nb::str(array.attr("dtype"))));
+  SORUS_CHECK(kind.find_first_of("biufV") == 0, TypeError,
+              "{}: a value has the wrong type: got {} (NumPy kind '{}'), need numbers, strings or a dict", op,
+              type_text(value.ptr()), kind);
   return row_of_tensor(tensor_from_object(array.ptr(), nullptr));
 }
 

@@ -39,6 +39,13 @@ class RecordedOrders : public testing::Test {
     }
     EXPECT_EQ(rows_of_epoch(dataset), flat) << name;
   }
+  void check_epochs(const std::string& name, const Dataset& dataset) {
+    for (uint32_t seed : {0U, 1U}) {
+      auto recorded = record_[name]["seed " + std::to_string(seed)];
+      ASSERT_FALSE(recorded.is_null()) << name;
+      EXPECT_EQ(epochs_of(dataset, 3, seed), recorded.get<std::vector<Rows>>()) << name << " seed " << seed;
+    }
+  }
   nlohmann::json record_;
 };
 
@@ -61,6 +68,14 @@ TEST_F(RecordedOrders, OfSamplers) {
   check_fixed("SubsetSampler", numbers(10, subset_sampler({5, 1})));
   check_fixed("DistributedSampler(3, 2, shuffle=False)", numbers(10, distributed_sampler(3, 2, false)));
   check_fixed("num_samples=4", numbers(10, choose_sampler("test", {.num_samples = 4, .shuffle = false})));
+}
+
+TEST_F(RecordedOrders, OfSeveralEpochs) {
+  check_epochs("three epochs", numbers(10, random_sampler()));
+  check_epochs("three epochs, shuffle(4)", numbers(10).shuffle(4));
+  check_epochs("three epochs, num_shards=2", numbers(10, distributed_sampler(2, 0)));
+  check_epochs("three epochs, RandomSampler(True, 5)", numbers(10, random_sampler(true, 5)));
+  check_epochs("three epochs, SubsetRandomSampler", numbers(10, subset_random_sampler({1, 3, 5, 7, 9})));
 }
 
 TEST_F(RecordedOrders, OfStepsWithoutChance) {

@@ -43,10 +43,11 @@ class RecordedResize : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecordedResize, HasEqualPixels) {
   const auto& images = facts()["images"];
+  const auto& resized = facts()["resized"];
   std::map<std::string, Tensor> sources;
   for (int i = 0; i < 2; ++i)
     sources[i == 0 ? "gray" : "gray second"] = image_of(images["first two"][i][1], images["first two"][i][2]);
-  sources["color"] = image_of(images["color"][0], images["color"][1]);
+  sources["color"] = image_of(resized["color"][0], resized["color"][1]);
   struct Case {
     const char* suffix;
     TransformPtr transform;
@@ -60,8 +61,8 @@ TEST_P(RecordedResize, HasEqualPixels) {
     for (const Case& c : {Case{"(32, 32)", resize(32, 32, kind)}, Case{"(12, 17)", resize(12, 17, kind)},
                           Case{"20", resize_shorter(20, kind)}}) {
       std::string key = name + " " + c.suffix + " " + GetParam();
-      if (!images["resized"].contains(key)) continue;
-      const auto& recorded = images["resized"][key];
+      if (!resized.contains(key)) continue;
+      const auto& recorded = resized[key];
       Tensor expected = image_of(recorded[1], recorded[2]);
       Tensor got = apply_to(c.transform, source).tensor(0);
       EXPECT_EQ(got.shape(), expected.shape()) << key;

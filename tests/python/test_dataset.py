@@ -76,6 +76,22 @@ def test_orders_of_a_seed_are_the_recorded_ones(name):
         assert [rows(dataset), rows(dataset)] == FACTS["pipelines"][name][f"seed {seed}"]
 
 
+EPOCHS = {
+    "three epochs": lambda: numbers(shuffle=True),
+    "three epochs, shuffle(4)": lambda: numbers(shuffle=False).shuffle(4),
+    "three epochs, num_shards=2": lambda: numbers(num_shards=2, shard_id=0),
+}
+
+
+@pytest.mark.parametrize("name", EPOCHS)
+def test_orders_of_epochs_are_the_recorded_ones(name):
+    for seed in (0, 1):
+        ds.config.set_seed(seed)
+        iterator = EPOCHS[name]().create_tuple_iterator(num_epochs=3, output_numpy=True)
+        epochs = [[row[0].tolist() for row in iterator] for _ in range(3)]
+        assert epochs == FACTS["pipelines"][name][f"seed {seed}"]
+
+
 FIXED = {
     "batch(3)": lambda: numbers(shuffle=False).batch(3),
     "batch(3, True)": lambda: numbers(shuffle=False).batch(3, True),
@@ -270,8 +286,15 @@ def test_batches_of_functions():
 
     batched = numbers(shuffle=False).take(4).batch(2, per_batch_map=scaled, input_columns=["x"])
     assert rows(batched) == [[0, 1], [4, 6]]
-    split = numbers(shuffle=False).take(2).batch(
-        2, per_batch_map=lambda x, info: (x, [v + 1 for v in x]), input_columns="x", output_columns=["x", "y"]
+    split = (
+        numbers(shuffle=False)
+        .take(2)
+        .batch(
+            2,
+            per_batch_map=lambda x, info: (x, [v + 1 for v in x]),
+            input_columns="x",
+            output_columns=["x", "y"],
+        )
     )
     assert split.get_col_names() == ["x", "y"]
     growing = numbers(shuffle=False).batch(lambda info: info.get_batch_num() + 1)
@@ -281,7 +304,11 @@ def test_batches_of_functions():
 def test_splits_share_no_rows():
     halves = numbers(shuffle=False).split([0.7, 0.3], randomize=False)
     assert [rows(h) for h in halves] == FACTS["pipelines"]["split([0.7, 0.3], randomize=False)"]
-    for dataset in (numbers(), numbers().map(lambda x: x), ds.GeneratorDataset(lambda: iter(range(10)), ["x"])):
+    for dataset in (
+        numbers(),
+        numbers().map(lambda x: x),
+        ds.GeneratorDataset(lambda: iter(range(10)), ["x"]),
+    ):
         train, valid = dataset.split([7, 3])
         assert sorted(rows(train) + rows(valid)) == list(range(10))
         assert rows(train) == rows(train)
@@ -375,7 +402,11 @@ def test_transforms_on_their_own():
     np.testing.assert_array_equal(chain(image), image.astype(np.float32))
     assert vision.RandomCrop(4, 2)(image).shape == (4, 4, 3)
     assert vision.Resize(4)(image).shape == (4, 8, 3)
-    for wrong in (lambda: vision.Resize(0), lambda: vision.RandomHorizontalFlip(2), lambda: vision.Pad([1, 2, 3])):
+    for wrong in (
+        lambda: vision.Resize(0),
+        lambda: vision.RandomHorizontalFlip(2),
+        lambda: vision.Pad([1, 2, 3]),
+    ):
         with pytest.raises(ValueError):
             wrong()
     with pytest.raises(NotImplementedError, match="AREA"):
@@ -419,8 +450,8 @@ def test_interrupts_are_heard_while_waiting():
             gate.wait(20)
         iterator = iter(ds.GeneratorDataset(slow, ["x"]))
         next(iterator)
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)
             next(iterator)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
@@ -437,7 +468,8 @@ def test_the_interpreter_ends_with_pipelines_running():
     script = run_script(
         """
         import sorus.dataset as ds
-        iterator = ds.GeneratorDataset(lambda: iter(range(10**9)), ["x"]).map(lambda x: x).create_tuple_iterator()
+        source = ds.GeneratorDataset(lambda: iter(range(10**9)), ["x"])
+        iterator = source.map(lambda x: x).create_tuple_iterator()
         next(iterator)
         print("done")
         """

@@ -1,6 +1,7 @@
 """Settings of the data engine.
 
-`set_seed` fixes the order of rows and the draws of random transforms, and seeds Python's and NumPy's generators.
+`set_seed` fixes the order of rows and the draws of random transforms, and seeds Python's and NumPy's
+generators.
 `set_prefetch_size` bounds how many rows wait for the reader. The other settings are kept and given back: they
 steer workers, watchdogs and memory in a way that this engine has no use for.
 """
@@ -121,7 +122,8 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -
     global _debug
     if not isinstance(debug_mode_flag, bool):
         raise TypeError(
-            f"set_debug_mode: debug_mode_flag has the wrong type: got {type(debug_mode_flag).__name__}, need bool"
+            f"set_debug_mode: debug_mode_flag has the wrong type: got {type(debug_mode_flag).__name__}, "
+            "need bool"
         )
     _debug = debug_mode_flag
 
@@ -132,7 +134,7 @@ def get_debug_mode() -> bool:
 
 
 def load(file: str) -> None:
-    """Takes settings from a JSON file: {"seed": 1, "prefetchSize": 2, ...}, in either spelling of the words."""
+    """Takes settings from a JSON file: {"seed": 1, "prefetchSize": 2, ...}; prefetch_size works too."""
     with open(file, encoding="utf-8") as stream:
         settings = json.load(stream)
     for key, value in settings.items():

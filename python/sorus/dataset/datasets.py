@@ -94,7 +94,9 @@ class Dataset:
         **kwargs: Any,
     ) -> Dataset:
         """Operations on columns, one after the other: transforms or Python callables."""
-        _check_keywords("map", kwargs, ("python_multiprocessing", "cache", "callbacks", "max_rowsize", "offload"))
+        _check_keywords(
+            "map", kwargs, ("python_multiprocessing", "cache", "callbacks", "max_rowsize", "offload")
+        )
         refuse_unsupported("map", callbacks=kwargs.get("callbacks"))
         check_workers("map", num_parallel_workers)
         mapped = MapDataset(self, operations, input_columns, output_columns)
@@ -182,7 +184,9 @@ class Dataset:
         """What `apply_func` makes of this dataset."""
         result = apply_func(self)
         if not isinstance(result, Dataset):
-            raise TypeError(f"apply: the function gave the wrong type: got {type(result).__name__}, need a Dataset")
+            raise TypeError(
+                f"apply: the function gave the wrong type: got {type(result).__name__}, need a Dataset"
+            )
         return result
 
     def flat_map(self, func: Callable[..., Dataset]) -> Dataset:
@@ -223,7 +227,9 @@ class Dataset:
         shapes: list[list] | None = None
         for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
             found = [list(numpy.shape(value)) for value in row]
-            shapes = found if shapes is None else [_common_shape(a, b) for a, b in builtins.zip(shapes, found)]
+            shapes = (
+                found if shapes is None else [_common_shape(a, b) for a, b in builtins.zip(shapes, found)]
+            )
         return shapes or []
 
     def output_types(self) -> list[numpy.dtype]:
@@ -354,7 +360,9 @@ class ShuffleDataset(Dataset):
     """The result of shuffle()."""
 
     def __init__(self, dataset: Dataset, buffer_size: int):
-        super().__init__(dataset.pipeline.shuffle(integer("shuffle", "buffer_size", buffer_size, 2)), [dataset])
+        super().__init__(
+            dataset.pipeline.shuffle(integer("shuffle", "buffer_size", buffer_size, 2)), [dataset]
+        )
 
 
 class RepeatDataset(Dataset):
@@ -388,7 +396,9 @@ class FilterDataset(Dataset):
 
     def __init__(self, dataset: Dataset, predicate: Callable, input_columns: Any):
         if not callable(predicate):
-            raise TypeError(f"filter: predicate has the wrong type: got {type(predicate).__name__}, need a callable")
+            raise TypeError(
+                f"filter: predicate has the wrong type: got {type(predicate).__name__}, need a callable"
+            )
         names = names_of("filter", "input_columns", input_columns)
         super().__init__(dataset.pipeline.filter(predicate, names), [dataset])
 

@@ -63,7 +63,9 @@ class Sampler(BuiltinSampler):
         self.dataset_size = 0
 
     def __iter__(self) -> Iterator[int]:
-        raise NotImplementedError(f"{type(self).__name__}: __iter__ is missing: need one that gives row numbers")
+        raise NotImplementedError(
+            f"{type(self).__name__}: __iter__ is missing: need one that gives row numbers"
+        )
 
     def _make(self) -> Any:
         sampler = _data.python_sampler(self)
@@ -77,7 +79,9 @@ class SequentialSampler(BuiltinSampler):
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None):
         super().__init__(num_samples)
-        self.start_index = integer("SequentialSampler", "start_index", 0 if start_index is None else start_index, 0)
+        self.start_index = integer(
+            "SequentialSampler", "start_index", 0 if start_index is None else start_index, 0
+        )
 
     def _make(self) -> Any:
         return _data.sequential_sampler(self.start_index, self.num_samples)
@@ -113,7 +117,9 @@ class DistributedSampler(BuiltinSampler):
         self._make()
 
     def _make(self) -> Any:
-        return _data.distributed_sampler(self.num_shards, self.shard_id, self.shuffle, self.num_samples, self.offset)
+        return _data.distributed_sampler(
+            self.num_shards, self.shard_id, self.shuffle, self.num_samples, self.offset
+        )
 
 
 class SubsetSampler(BuiltinSampler):
@@ -159,5 +165,7 @@ def build_sampler(sampler: Any, rows: int | None = None) -> Any:
     if isinstance(sampler, BuiltinSampler):
         return sampler.build()
     if not hasattr(sampler, "__iter__"):
-        raise TypeError(f"sampler: wrong type: got {type(sampler).__name__}, need a sampler or an iterable of numbers")
+        raise TypeError(
+            f"sampler: wrong type: got {type(sampler).__name__}, need a sampler or an iterable of numbers"
+        )
     return _data.python_sampler(sampler)

@@ -15,7 +15,9 @@ from .datasets import Dataset, MappableDataset
 __all__ = ["GeneratorDataset", "MnistDataset", "NumpySlicesDataset"]
 
 
-def _options(source: str, num_samples: Any, shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any) -> dict:
+def _options(
+    source: str, num_samples: Any, shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any
+) -> dict:
     """The arguments that choose rows, checked."""
     return {
         "num_samples": optional_integer(source, "num_samples", num_samples, 0),
@@ -83,7 +85,8 @@ class NumpySlicesDataset(MappableDataset):
             names = names_of("NumpySlicesDataset", "column_names", column_names)
         if len(names) != len(columns):
             raise ValueError(
-                f"NumpySlicesDataset: column_names do not fit: got {len(names)}, need {len(columns)} for the data"
+                f"NumpySlicesDataset: column_names do not fit: got {len(names)}, need {len(columns)} as the "
+                "data have"
             )
         super().__init__(
             lambda chosen: _data.from_arrays(names, columns, chosen),
@@ -97,7 +100,10 @@ class NumpySlicesDataset(MappableDataset):
         if isinstance(data, dict):
             columns, names = list(data.values()), [str(name) for name in data]
         elif hasattr(data, "columns") and hasattr(data, "to_numpy"):  # a pandas.DataFrame
-            columns, names = [data[name].to_numpy() for name in data.columns], [str(name) for name in data.columns]
+            columns, names = (
+                [data[name].to_numpy() for name in data.columns],
+                [str(name) for name in data.columns],
+            )
         else:
             columns = list(data) if isinstance(data, tuple) else [data]
             names = [f"column_{i}" for i in range(len(columns))]
@@ -137,7 +143,9 @@ class GeneratorDataset(MappableDataset):
         batch_sampler: Any = None,
         collate_fn: Any = None,
     ):
-        refuse_unsupported("GeneratorDataset", schema=schema, batch_sampler=batch_sampler, collate_fn=collate_fn)
+        refuse_unsupported(
+            "GeneratorDataset", schema=schema, batch_sampler=batch_sampler, collate_fn=collate_fn
+        )
         check_workers("GeneratorDataset", num_parallel_workers)
         names = names_of("GeneratorDataset", "column_names", column_names)
         if not names:
@@ -157,13 +165,14 @@ class GeneratorDataset(MappableDataset):
             return
         if not (hasattr(source, "__iter__") or hasattr(source, "__getitem__") or callable(source)):
             raise TypeError(
-                f"GeneratorDataset: source has the wrong type: got {type(source).__name__}, need an object with "
-                "__getitem__ and __len__, an iterable or a callable that gives one"
+                f"GeneratorDataset: source has the wrong type: got {type(source).__name__}, need an object "
+                "with __getitem__ and __len__, an iterable or a callable that gives one"
             )
         if shuffle or sampler is not None or num_shards is not None:
             raise ValueError(
-                "GeneratorDataset: shuffle, sampler and num_shards need a source that can be read in any order: got "
-                f"{type(source).__name__}, need one with __getitem__ and __len__; shuffle() works on any dataset"
+                "GeneratorDataset: shuffle, sampler and num_shards need a source that can be read in any "
+                f"order: got {type(source).__name__}, need one with __getitem__ and __len__; shuffle() works on "
+                "any dataset"
             )
         pipeline = cast(_data.from_iterable(source, names))
         if num_samples:
@@ -182,4 +191,6 @@ class GeneratorDataset(MappableDataset):
 
     def split(self, sizes: Sequence[int | float], randomize: bool = True) -> list[Dataset]:
         """Parts without common rows, by counts or by shares; the same rows in every epoch."""
-        return Dataset.split(self, sizes, randomize) if self._make is None else super().split(sizes, randomize)
+        return (
+            Dataset.split(self, sizes, randomize) if self._make is None else super().split(sizes, randomize)
+        )

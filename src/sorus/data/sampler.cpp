@@ -24,13 +24,15 @@ std::vector<int64_t> all_rows(int64_t rows) {
   return ids;
 }
 
-/// An order that is shuffled again, from where it stands, for each epoch, with the next seed.
+/// An order that is shuffled again, from where it stands, for each epoch, with the next seed or the same.
 struct Reshuffled {
   std::vector<int64_t> ids;
   uint32_t seed;
+  uint32_t step = 1;
 
   const std::vector<int64_t>& next() {
-    std::mt19937 random(seed++);
+    std::mt19937 random(seed);
+    seed += step;
     std::shuffle(ids.begin(), ids.end(), random);
     return ids;
   }
@@ -141,7 +143,7 @@ class Subset final : public Sampler {
                   "SubsetSampler: index is out of range: got {}, need 0 to {}", id, rows - 1);
     int64_t n = *count(rows);
     if (!shuffle_) return [ids = first_of(ids_, n)] { return ids; };
-    return [order = Reshuffled{ids_, seed}, n]() mutable { return first_of(order.next(), n); };
+    return [order = Reshuffled{ids_, seed, 0}, n]() mutable { return first_of(order.next(), n); };
   }
   Count count(int64_t) const override { return limited(num_samples_, std::ssize(ids_)); }
 

@@ -71,8 +71,7 @@ class SlotStore {
 /// row takes its place, and a new row becomes the last. The generator runs on from epoch to epoch.
 class ShuffleStage final : public Stage {
  public:
-  ShuffleStage(std::unique_ptr<Stage> input, int64_t buffer_size, std::optional<uint32_t> fixed_seed,
-               Run& run)
+  ShuffleStage(std::unique_ptr<Stage> input, int64_t buffer_size, Run& run)
       : input_(std::move(input)), run_(run), buffer_size_(buffer_size), random_(run.order_seed) {}
 
   Chunk next(int64_t wanted) override {

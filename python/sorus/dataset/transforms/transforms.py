@@ -16,8 +16,8 @@ __all__ = ["Compose", "OneHot", "TypeCast"]
 class TensorOperation:
     """Base of transforms of the engine: callable on one value, and a step of `map`.
 
-    Subclasses keep their arguments and make the engine's operation from them in `build`, so they can be copied
-    and pickled.
+    Subclasses keep their arguments and make the engine's operation from them in `build`, so they can be
+    copied and pickled.
     """
 
     _operation: Any = None
@@ -61,7 +61,8 @@ def flatten_operations(operations: Any) -> list[Any]:
             flat.append(operation)
         else:
             raise TypeError(
-                f"map: operation has the wrong type: got {type(operation).__name__}, need a transform or a callable"
+                f"map: operation has the wrong type: got {type(operation).__name__}, need a transform or a "
+                "callable"
             )
     if not flat:
         raise ValueError("map: operations are missing: need one or more")

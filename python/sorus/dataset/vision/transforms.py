@@ -72,7 +72,9 @@ def _fill(op: str, fill_value: Any) -> list[float]:
 
 def _border(op: str, padding_mode: Any) -> int:
     if not isinstance(padding_mode, Border):
-        raise TypeError(f"{op}: padding_mode has the wrong type: got {type(padding_mode).__name__}, need a Border")
+        raise TypeError(
+            f"{op}: padding_mode has the wrong type: got {type(padding_mode).__name__}, need a Border"
+        )
     return _BORDERS[padding_mode]
 
 
@@ -92,7 +94,8 @@ class Resize(TensorOperation):
             )
         if interpolation not in _FILTERS:
             raise NotImplementedError(
-                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR or CUBIC"
+                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR or "
+                "CUBIC"
             )
         self.size = _sizes("Resize", size)
         self.interpolation = interpolation
