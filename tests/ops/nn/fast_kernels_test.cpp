@@ -3,6 +3,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/nn/conv.h"
+#include "sorus/ops/nn/interpolate.h"
 #include "sorus/ops/nn/loss.h"
 #include "sorus/ops/nn/norm.h"
 #include "sorus/ops/nn/pool.h"
@@ -144,6 +145,27 @@ TEST(FastKernels, Pools) {
         },
         {{2, channels, 7, 5}});
   }
+}
+
+TEST(FastKernels, Interpolation) {
+  for (int64_t channels : {1, 6, 20, 70})
+    for (Interpolation mode : {Interpolation::kNearest, Interpolation::kLinear, Interpolation::kCubic}) {
+      check_dtypes(
+          [&](const TensorList& t) {
+            return TensorList{interpolate(t[0], mode, {.size = {9, 5}})};
+          },
+          {{2, channels, 4, 7}});
+      check_dtypes(
+          [&](const TensorList& t) {
+            return TensorList{interpolate(t[0], mode, {.size = {1, 3}})};
+          },
+          {{2, channels, 5, 1}});
+    }
+  check_dtypes(
+      [](const TensorList& t) {
+        return TensorList{interpolate(t[0], Interpolation::kLinear, {.size = {5, 3, 4}})};
+      },
+      {{1, 3, 3, 4, 2}});
 }
 
 /// Values with many ties and a NaN, as after relu: the gradient goes to the first of them.

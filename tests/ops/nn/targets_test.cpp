@@ -2,6 +2,7 @@
 //
 #include "hwy/highway.h"
 //
+#include "sorus/ops/nn/interpolate.h"
 #include "sorus/ops/nn/loss.h"
 #include "sorus/ops/nn/norm.h"
 #include "sorus/ops/nn/pool.h"
@@ -42,6 +43,11 @@ std::vector<double> everything() {
   keep([](const TensorList& t) { return max_pool2d(t[0], {2}); }, {image});
   keep([](const TensorList& t) { return max_pool2d(t[0], {3}, {.stride = {2}, .padding = {1}}); }, {image});
   keep([](const TensorList& t) { return avg_pool2d(t[0], {3}, {.stride = {2}, .padding = {1}}); }, {image});
+  keep(
+      [](const TensorList& t) {
+        return interpolate(t[0], Interpolation::kCubic, {.size = {10, 5}});
+      },
+      {image});
   return out;
 }
 
