@@ -1,10 +1,18 @@
 """Sorus: a deep-learning framework. Names and behaviour are those of MindSpore 2.x."""
+
 import importlib as _importlib
 from importlib.util import find_spec as _find_module
 
 from ._context import (
-    GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, reset_auto_parallel_context,
-    set_auto_parallel_context, set_context, set_device,
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    ParallelMode,
+    get_auto_parallel_context,
+    get_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+    set_context,
+    set_device,
 )
 from ._core import __version__, from_dlpack
 from ._random import get_seed, set_seed

@@ -1,4 +1,5 @@
 """Gradient functions over the library's tape."""
+
 from . import _calls, _core, _tree
 from ._core import Tensor
 
@@ -7,7 +8,9 @@ def _positions(grad_position, count, what):
     wanted = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
     for p in wanted:
         if not isinstance(p, int) or isinstance(p, bool):
-            raise TypeError(f"{what}: 'grad_position' has the wrong type: got {p!r}, need an int or a tuple of ints")
+            raise TypeError(
+                f"{what}: 'grad_position' has the wrong type: got {p!r}, need an int or a tuple of ints"
+            )
         if not 0 <= p < count:
             raise ValueError(f"{what}: 'grad_position' is out of range: got {p}, need 0 to {count - 1}")
     return wanted
@@ -69,7 +72,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
     comes with the position or the parameter's name.
     """
     if grad_position is None and weights is None:
-        raise ValueError("value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights'")
+        raise ValueError(
+            "value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights'"
+        )
     chosen, single_weight = _weights(weights)
 
     def differentiated(*args, **kwargs):
@@ -105,7 +110,9 @@ class GradOperation:
     def __init__(self, get_all=False, get_by_list=False, sens_param=False):
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(value, bool):
-                raise TypeError(f"GradOperation: '{name}' has the wrong type: got {type(value).__name__}, need bool")
+                raise TypeError(
+                    f"GradOperation: '{name}' has the wrong type: got {type(value).__name__}, need bool"
+                )
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param
@@ -123,7 +130,9 @@ class GradOperation:
             positions = [i for i, a in enumerate(args) if _tree.tensors(a)]
             if not self.get_all:
                 positions = [] if self.get_by_list else positions[:1]
-            floating = [p for p in positions if all(t.dtype.is_floating_point for t in _tree.tensors(args[p]))]
+            floating = [
+                p for p in positions if all(t.dtype.is_floating_point for t in _tree.tensors(args[p]))
+            ]
             _, inputs, parameters = _differentiate(fn, tuple(args), kwargs, floating, chosen, False, sens)
             parameters = parameters[0] if single_weight and parameters else parameters
             if self.get_by_list:
@@ -156,7 +165,7 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
         found = pull(_tree.tensors(gradients))
         of_inputs = _tree.rebuild(inputs, iter(found))
         of_inputs = of_inputs[0] if len(of_inputs) == 1 and not chosen else of_inputs
-        return of_inputs if weights is None else (of_inputs, found[len(sources):])
+        return of_inputs if weights is None else (of_inputs, found[len(sources) :])
 
     if has_aux:
         return result[0], pullback, result[1] if len(result) == 2 else result[1:]

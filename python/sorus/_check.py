@@ -10,4 +10,6 @@ def run_check():
     if product.tolist() != [[3.0], [7.0]]:
         raise RuntimeError(f"run_check: wrong result: got {product}, need [[3.] [7.]]")
     print(f"Sorus version: {_core.__version__}")
-    print("The result of multiplication calculation is correct, Sorus has been installed on platform [CPU] successfully!")
+    print(
+        "The result of multiplication calculation is correct, Sorus has been installed on platform [CPU] successfully!"
+    )

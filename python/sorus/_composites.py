@@ -104,6 +104,13 @@ def fast_gelu(x):
     return x / (1 + F.exp(-1.702 * size)) * F.exp(0.851 * (x - size))
 
 
+def prelu_channels(x, weight):
+    """x, or weight * x below zero, with one weight or one for each channel."""
+    if weight.size > 1 and x.ndim > 2:
+        weight = F.reshape(weight, (-1,) + (1,) * (x.ndim - 2))
+    return F.prelu(x, weight)
+
+
 def glu(x, axis):
     """First half times the sigmoid of the second."""
     if x.shape[axis] % 2:
@@ -115,14 +122,20 @@ def glu(x, axis):
 def isclose(x, other, rtol, atol, equal_nan):
     """abs(x - other) <= atol + rtol * abs(other), infinities equal to themselves."""
     if rtol < 0 or atol < 0:
-        raise ValueError(f"isclose: tolerance is out of range: got rtol {rtol} and atol {atol}, need 0 or more")
+        raise ValueError(
+            f"isclose: tolerance is out of range: got rtol {rtol} and atol {atol}, need 0 or more"
+        )
     near = F.less_equal(F.abs(F.sub(x, other)), F.add(F.mul(F.abs(other), rtol), atol))
     near = F.logical_or(F.logical_and(near, F.isfinite(other)), F.equal(x, other))
     return F.logical_or(near, F.logical_and(F.isnan(x), F.isnan(other))) if equal_nan else near
 
 
-_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
-            "float64": 1.7976931348623157e308}
+_LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+}
 
 
 def nan_to_num(x, nan, posinf, neginf):
@@ -301,7 +314,9 @@ def split_any(x, sections, axis):
             raise ValueError(f"split: piece is out of range: got {sections}, need more than 0")
         return F.split(x, sections, axis)
     if not isinstance(sections, (tuple, list)):
-        raise TypeError(f"split: sections have the wrong type: got {type(sections).__name__}, need an int or ints")
+        raise TypeError(
+            f"split: sections have the wrong type: got {type(sections).__name__}, need an int or ints"
+        )
     return F.split_sizes(x, sections, axis)
 
 
@@ -310,12 +325,16 @@ def tensor_split(x, sections, axis):
     extent = x.shape[axis]
     if _is_int(sections):
         if sections <= 0:
-            raise ValueError(f"tensor_split: number of pieces is out of range: got {sections}, need more than 0")
+            raise ValueError(
+                f"tensor_split: number of pieces is out of range: got {sections}, need more than 0"
+            )
         sizes = [extent // sections + (i < extent % sections) for i in range(sections)]
         return F.split_sizes(x, sizes, axis)
     bounds = [0, *[min(max(i + extent if i < 0 else i, 0), extent) for i in sections], extent]
-    pieces = [F.narrow(x, axis, a, max(b - a, 0)) if a < extent or b > a else F.narrow(x, axis, 0, 0)
-              for a, b in zip(bounds, bounds[1:])]
+    pieces = [
+        F.narrow(x, axis, a, max(b - a, 0)) if a < extent or b > a else F.narrow(x, axis, 0, 0)
+        for a, b in zip(bounds, bounds[1:])
+    ]
     return tuple(pieces)
 
 
@@ -347,7 +366,9 @@ def _numbers(value):
     return [value] if _is_int(value) else list(value)
 
 
-def strided_slice_masked(x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice_masked(
+    x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+):
     """Slices with TensorFlow's masks, one bit for each item."""
     items = []
     for i, (b, e, s) in enumerate(zip(_numbers(begin), _numbers(end), _numbers(strides))):
@@ -389,10 +410,14 @@ def repeat_interleave_any(x, repeats, axis):
 def pad_last(x, padding, mode, value):
     """Pairs of widths for the last axis first, as torch has them."""
     if mode not in ("constant", "reflect", "replicate", "circular", "symmetric"):
-        raise ValueError(f"pad: unknown mode: got {mode!r}, need 'constant', 'reflect', 'replicate' or 'circular'")
+        raise ValueError(
+            f"pad: unknown mode: got {mode!r}, need 'constant', 'reflect', 'replicate' or 'circular'"
+        )
     widths = _numbers(padding)
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
-        raise ValueError(f"pad: 'padding' has the wrong length: got {len(widths)} for {x.ndim} axes, need pairs")
+        raise ValueError(
+            f"pad: 'padding' has the wrong length: got {len(widths)} for {x.ndim} axes, need pairs"
+        )
     free = x.ndim - len(widths) // 2
     before = [0] * free + widths[0::2][::-1]
     after = [0] * free + widths[1::2][::-1]
@@ -561,7 +586,9 @@ def scatter_by(x, axis, index, src):
 def tensor_scatter_elements(x, indices, updates, axis, reduction):
     """scatter with a reduction "none" or "add"."""
     if reduction not in ("none", "add"):
-        raise ValueError(f"tensor_scatter_elements: unknown reduction: got {reduction!r}, need 'none' or 'add'")
+        raise ValueError(
+            f"tensor_scatter_elements: unknown reduction: got {reduction!r}, need 'none' or 'add'"
+        )
     return F.scatter_elements(x, indices, updates, axis, "update" if reduction == "none" else "add")
 
 
@@ -641,7 +668,9 @@ def bucketize(x, boundaries, right):
 
 def segment_sum(x, segment_ids, count):
     """Sums of the slices of each segment."""
-    return F.scatter_nd(F.expand_dims(segment_ids, segment_ids.ndim), x, (int(count), *x.shape[segment_ids.ndim:]))
+    return F.scatter_nd(
+        F.expand_dims(segment_ids, segment_ids.ndim), x, (int(count), *x.shape[segment_ids.ndim :])
+    )
 
 
 # ------------------------------------------------------------------------------------------ reductions, algebra
@@ -675,13 +704,15 @@ def unique_pair(x):
 def unique_runs(x, return_inverse, return_counts, dim):
     """Distinct neighbours, with the place of each element and the lengths of runs when asked for."""
     if dim is not None and x.ndim > 1:
-        raise ValueError(f"unique_consecutive: 'dim' is not supported for {x.ndim} axes: got {dim}, need None")
+        raise ValueError(
+            f"unique_consecutive: 'dim' is not supported for {x.ndim} axes: got {dim}, need None"
+        )
     values, inverse, counts = F.unique(x, "runs")
     found = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def dot(x, other):
+def dot_nd(x, other):
     """Product of sums over the last axis of x and the second to last of other."""
     if x.ndim == 0 or other.ndim == 0:
         return F.mul(x, other)
@@ -702,7 +733,7 @@ def einsum(equation, operands):
     return F.einsum(equation, operands[0] if listed else operands)
 
 
-def outer(x, other):
+def outer_flat(x, other):
     """All products of two vectors."""
     return F.outer(F.reshape(x, -1), F.reshape(other, -1))
 
@@ -713,8 +744,7 @@ def extreme(x, axis, keepdims, initial, where, kind):
         x = F.where(where, x, initial)
     found = F.max_with_index if kind == "max" else F.min_with_index
     if axis is None:
-        flat = F.reshape(x, -1)
-        values, places = found(flat, 0)
+        values, places = (F.amax if kind == "max" else F.amin)(x), Tensor(0, _int64)
     else:
         values, places = found(x, axis, keepdims)
     if initial is not None:
@@ -744,15 +774,18 @@ def extreme_over(x, axes, keepdims, initial, where, kind):
 def extreme_pair(x, axis, keepdims, kind):
     """Index and value of the largest or smallest element, as ArgMaxWithValue gives them."""
     values, places = (F.max_with_index if kind == "max" else F.min_with_index)(x, axis, keepdims)
-    return F.cast(places, _int32), values
+    return places, values
 
 
 def arg_extreme(x, axis, keepdims, kind):
     """Index of the largest or smallest element along an axis, or of the flattened tensor."""
     find = F.argmax if kind == "max" else F.argmin
-    if axis is None:
-        return find(F.reshape(x, -1), 0)
-    return find(x, axis, keepdims)
+    return find(F.reshape(x, -1), 0) if axis is None else find(x, axis, keepdims)
+
+
+def argmin_int(x, axis, keepdims):
+    """arg_extreme of the smallest, as int32."""
+    return F.cast(arg_extreme(x, axis, keepdims, "min"), _int32)
 
 
 def aminmax(x, axis, keepdims):
@@ -799,7 +832,9 @@ def matrix_norm(x, order, axes, keepdims):
         return F.norm(x, 2.0, axes, keepdims)
     rows, columns = (a % x.ndim for a in axes)
     if order not in (1, -1, float("inf"), float("-inf")):
-        raise NotImplementedError(f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf")
+        raise NotImplementedError(
+            f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf"
+        )
     first, second = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = F.sum(F.abs(x), first, True)
     found = (F.amax if order > 0 else F.amin)(sums, second, True)
@@ -828,7 +863,14 @@ def cumulative_extreme(x, axis, kind):
 
 def sort_pair(x, axis, descending):
     """Elements in order and where they were."""
-    return F.sort(x, axis, descending)
+    values, places = F.sort(x, axis, descending)
+    return values, F.cast(places, _int32)
+
+
+def cummin_pair(x, axis):
+    """Smallest element so far and where it is, as int32."""
+    values, places = F.cummin(x, axis)
+    return values, F.cast(places, _int32)
 
 
 def argsort_int(x, axis, descending):
@@ -1022,7 +1064,9 @@ def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
 def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
     """nll_loss, with a share of the target spread over all classes."""
     if smoothing:
-        raise ValueError(f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0; see cross_entropy")
+        raise ValueError(
+            f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0; see cross_entropy"
+        )
     return F.nll_loss(x, target, weight, ignore_index, reduction)
 
 
@@ -1030,7 +1074,9 @@ def pixel_shuffle(x, factor):
     """Channels moved into space."""
     *batch, channels, height, width = x.shape
     if factor <= 0 or channels % factor**2:
-        raise ValueError(f"pixel_shuffle: channels do not divide: got {channels}, need a multiple of {factor}**2")
+        raise ValueError(
+            f"pixel_shuffle: channels do not divide: got {channels}, need a multiple of {factor}**2"
+        )
     n = len(batch)
     x = F.reshape(x, (*batch, channels // factor**2, factor, factor, height, width))
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
@@ -1041,7 +1087,9 @@ def pixel_unshuffle(x, factor):
     """Space moved into channels."""
     *batch, channels, height, width = x.shape
     if factor <= 0 or height % factor or width % factor:
-        raise ValueError(f"pixel_unshuffle: size does not divide: got {height} by {width}, need multiples of {factor}")
+        raise ValueError(
+            f"pixel_unshuffle: size does not divide: got {height} by {width}, need multiples of {factor}"
+        )
     n = len(batch)
     x = F.reshape(x, (*batch, channels, height // factor, factor, width // factor, factor))
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
@@ -1052,7 +1100,9 @@ def channel_shuffle(x, groups):
     """Channels of the groups taken in turn."""
     n, channels = x.shape[:2]
     if groups <= 0 or channels % groups:
-        raise ValueError(f"channel_shuffle: channels do not divide: got {channels}, need a multiple of {groups}")
+        raise ValueError(
+            f"channel_shuffle: channels do not divide: got {channels}, need a multiple of {groups}"
+        )
     x = F.reshape(x, (n, groups, channels // groups, *x.shape[2:]))
     return F.reshape(F.swapaxes(x, 1, 2), (n, channels, *x.shape[3:]))
 
@@ -1062,7 +1112,9 @@ def clip_by_global_norm(tensors, clip_norm, use_norm):
     if use_norm is not None:
         raise ValueError(f"clip_by_global_norm: 'use_norm' is not supported: got {use_norm}, need None")
     if clip_norm <= 0:
-        raise ValueError(f"clip_by_global_norm: 'clip_norm' is out of range: got {clip_norm}, need more than 0")
+        raise ValueError(
+            f"clip_by_global_norm: 'clip_norm' is out of range: got {clip_norm}, need more than 0"
+        )
     total = addn([F.sum(F.square(F.cast(t, _float32))) for t in tensors])
     norm = F.maximum(F.sqrt(total), clip_norm)
     return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)
@@ -1100,7 +1152,9 @@ def randint(low, high, size, seed, dtype):
     if high <= low:
         raise ValueError(f"randint: range is empty: got {low} to {high}, need high above low")
     drawn = F.uniform((size,) if _is_int(size) else tuple(size), _d["float64"], seed)
-    return F.cast(F.floor(F.add(F.mul(drawn, float(high - low)), float(low))), _int64 if dtype is None else dtype)
+    return F.cast(
+        F.floor(F.add(F.mul(drawn, float(high - low)), float(low))), _int64 if dtype is None else dtype
+    )
 
 
 def randint_like(x, low, high, seed, dtype):
@@ -1188,8 +1242,10 @@ def is_nonzero(x):
 
 def tuple_to_array(values):
     """A tensor of a tuple of numbers."""
-    return Tensor(list(values) if isinstance(values, (tuple, list)) else values,
-                  _int32 if all(_is_int(v) for v in _listed(values)) else None)
+    return Tensor(
+        list(values) if isinstance(values, (tuple, list)) else values,
+        _int32 if all(_is_int(v) for v in _listed(values)) else None,
+    )
 
 
 def _listed(values):
@@ -1213,7 +1269,6 @@ def print_(values):
     return values[0] if values else None
 
 
-
 # ---------------------------------------------------------------------------------------------------- primitives
 
 
@@ -1224,6 +1279,7 @@ def matmul_by(a, b, transpose_a, transpose_b):
 
 def pool_by(x, kernel_size, strides, pad_mode, kind):
     """Pooling with MindSpore's pad_mode."""
+
     def pair(value):
         return (value, value) if _is_int(value) else tuple(value)[-2:]
 
@@ -1282,7 +1338,9 @@ def shape_tensor(x):
 def split_into(x, axis, count):
     """Equal pieces."""
     if x.shape[axis] % count:
-        raise ValueError(f"Split: axis does not divide: got extent {x.shape[axis]}, need a multiple of {count}")
+        raise ValueError(
+            f"Split: axis does not divide: got extent {x.shape[axis]}, need a multiple of {count}"
+        )
     return F.split(x, x.shape[axis] // count, axis)
 
 
@@ -1305,7 +1363,9 @@ def square_sums(x, y):
     return F.sum(F.square(x)), F.sum(F.square(y))
 
 
-def sort_primitive(x, axis, descending):
-    """Elements in order and where they were, as int32."""
-    values, places = F.sort(x, axis, descending)
-    return values, F.cast(places, _int32)
+def nll_pair(logits, labels, weight, ignore_index, reduction):
+    """nll_loss and the sum of the weights it is over."""
+    chosen = F.where(
+        F.equal(labels, ignore_index), 0.0, F.gather(weight, F.clip(labels, 0, weight.size - 1), 0)
+    )
+    return F.nll_loss(logits, labels, weight, ignore_index, reduction), F.sum(chosen)

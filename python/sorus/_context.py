@@ -75,7 +75,9 @@ def _device(value):
 
 def _mode(value):
     if value not in (GRAPH_MODE, PYNATIVE_MODE) or isinstance(value, bool):
-        raise ValueError(f"set_context: unknown mode: got {value!r}, need GRAPH_MODE (0) or PYNATIVE_MODE (1)")
+        raise ValueError(
+            f"set_context: unknown mode: got {value!r}, need GRAPH_MODE (0) or PYNATIVE_MODE (1)"
+        )
     return value
 
 
@@ -201,14 +203,18 @@ def set_auto_parallel_context(**kwargs):
     for name, value in kwargs.items():
         if name not in _PARALLEL_DEFAULTS:
             near = difflib.get_close_matches(name, _PARALLEL_DEFAULTS, 3, 0.5)
-            raise ValueError(f"set_auto_parallel_context: unknown setting: got '{name}', need one such as {near}")
+            raise ValueError(
+                f"set_auto_parallel_context: unknown setting: got '{name}', need one such as {near}"
+            )
         _parallel[name] = value
 
 
 def get_auto_parallel_context(attr_key):
     """The setting of that name."""
     if attr_key not in _parallel:
-        raise ValueError(f"get_auto_parallel_context: unknown setting: got '{attr_key}', need one of {sorted(_parallel)}")
+        raise ValueError(
+            f"get_auto_parallel_context: unknown setting: got '{attr_key}', need one of {sorted(_parallel)}"
+        )
     return _parallel[attr_key]
 
 

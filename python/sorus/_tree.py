@@ -1,4 +1,5 @@
 """Nested results (tuples, lists, dictionaries) as flat lists of tensors, and back."""
+
 from ._core import Tensor
 
 

@@ -1,5 +1,12 @@
 """Old place of the settings: `context.set_context`."""
+
 from ._context import (
-    GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, reset_auto_parallel_context,
-    set_auto_parallel_context, set_context,
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    ParallelMode,
+    get_auto_parallel_context,
+    get_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+    set_context,
 )

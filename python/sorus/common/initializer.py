@@ -34,7 +34,9 @@ class Initializer:
 def _fans(shape):
     """Numbers of inputs and outputs of one unit."""
     if len(shape) < 2:
-        raise ValueError(f"initializer: too few axes for fan-in and fan-out: got shape {tuple(shape)}, need 2 or more")
+        raise ValueError(
+            f"initializer: too few axes for fan-in and fan-out: got shape {tuple(shape)}, need 2 or more"
+        )
     field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field
 
@@ -212,7 +214,9 @@ class _He(Initializer):
         self.negative_slope, self.mode, self.nonlinearity = negative_slope, mode, nonlinearity
 
     def _sigma(self, shape):
-        return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(_correct_fan(shape, self.mode))
+        return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(
+            _correct_fan(shape, self.mode)
+        )
 
 
 @_register("he_uniform")
@@ -241,10 +245,14 @@ class VarianceScaling(Initializer):
         if scale <= 0:
             raise ValueError(f"VarianceScaling: 'scale' is out of range: got {scale}, need more than 0")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(f"VarianceScaling: unknown mode: got {mode!r}, need 'fan_in', 'fan_out' or 'fan_avg'")
+            raise ValueError(
+                f"VarianceScaling: unknown mode: got {mode!r}, need 'fan_in', 'fan_out' or 'fan_avg'"
+            )
         if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
-            raise ValueError(f"VarianceScaling: unknown distribution: got {distribution!r}, need 'uniform', "
-                             "'truncated_normal' or 'untruncated_normal'")
+            raise ValueError(
+                f"VarianceScaling: unknown distribution: got {distribution!r}, need 'uniform', "
+                "'truncated_normal' or 'untruncated_normal'"
+            )
         self.scale, self.mode, self.distribution = scale, mode, distribution
 
     def _initialize(self, arr):
@@ -291,8 +299,10 @@ def initializer(init, shape=None, dtype=_core.dtypes["float32"]):
             raise ValueError(f"initializer: shape differs from the tensor's: got {shape}, need {init.shape}")
         return init.astype(dtype)
     if not isinstance(init, (Initializer, str, int, float)) or isinstance(init, bool):
-        raise TypeError(f"initializer: 'init' has the wrong type: got {type(init).__name__}, need an Initializer, "
-                        "a name, a number or a Tensor")
+        raise TypeError(
+            f"initializer: 'init' has the wrong type: got {type(init).__name__}, need an Initializer, "
+            "a name, a number or a Tensor"
+        )
     shape = _shape(shape)
     if isinstance(init, str):
         if init.lower() not in _INITIALIZERS:
@@ -316,5 +326,22 @@ def _shape(shape):
 
 
 _core.set_initializer_hook(initializer)
-__all__ = ["Initializer", "initializer", "Zero", "One", "Constant", "Identity", "Sparse", "Dirac", "Uniform", "Normal",
-           "TruncatedNormal", "XavierUniform", "XavierNormal", "HeUniform", "HeNormal", "VarianceScaling", "Orthogonal"]
+__all__ = [
+    "Initializer",
+    "initializer",
+    "Zero",
+    "One",
+    "Constant",
+    "Identity",
+    "Sparse",
+    "Dirac",
+    "Uniform",
+    "Normal",
+    "TruncatedNormal",
+    "XavierUniform",
+    "XavierNormal",
+    "HeUniform",
+    "HeNormal",
+    "VarianceScaling",
+    "Orthogonal",
+]

@@ -27,7 +27,9 @@ class Parameter(_core.ParameterBase):
         device=None,
     ):
         if isinstance(default_input, bool):
-            raise TypeError("Parameter: 'default_input' has the wrong type: got bool, need a Tensor or a number")
+            raise TypeError(
+                "Parameter: 'default_input' has the wrong type: got bool, need a Tensor or a number"
+            )
         if isinstance(default_input, int):
             default_input = Tensor(default_input, _core.dtypes["int32"])
         elif not isinstance(default_input, Tensor):
@@ -105,7 +107,9 @@ class Parameter(_core.ParameterBase):
             from .initializer import initializer
 
             value = initializer(init, self.shape, self.dtype)
-        made = type(self)(value, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer)
+        made = type(self)(
+            value, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer
+        )
         made.__dict__.update(self.__dict__)
         return made
 
@@ -151,13 +155,17 @@ class ParameterTuple(tuple):
         parameters = tuple(iterable)
         for p in parameters:
             if not isinstance(p, Parameter):
-                raise TypeError(f"ParameterTuple: element has the wrong type: got {type(p).__name__}, need a Parameter")
+                raise TypeError(
+                    f"ParameterTuple: element has the wrong type: got {type(p).__name__}, need a Parameter"
+                )
         return super().__new__(cls, parameters)
 
     def clone(self, prefix, init="same"):
         """Clones of all parameters, named `prefix.name`."""
         if not isinstance(prefix, str):
-            raise TypeError(f"ParameterTuple: 'prefix' has the wrong type: got {type(prefix).__name__}, need a str")
+            raise TypeError(
+                f"ParameterTuple: 'prefix' has the wrong type: got {type(prefix).__name__}, need a str"
+            )
         made = []
         for p in self:
             clone = p.clone(init)

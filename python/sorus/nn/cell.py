@@ -36,7 +36,9 @@ class Cell:
         cells, params = state.get("_cells"), state.get("_params")
         if cells is None:
             if isinstance(value, (Cell, Parameter)):
-                raise AttributeError(f"{type(self).__name__}: '{name}' is set too early: call super().__init__() first")
+                raise AttributeError(
+                    f"{type(self).__name__}: '{name}' is set too early: call super().__init__() first"
+                )
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
             cells.pop(name, None)
@@ -59,7 +61,9 @@ class Cell:
             params[name] = None
         elif name in cells:
             if value is not None:
-                raise TypeError(f"{type(self).__name__}: '{name}' holds a cell: got {type(value).__name__}, need a Cell")
+                raise TypeError(
+                    f"{type(self).__name__}: '{name}' holds a cell: got {type(value).__name__}, need a Cell"
+                )
             cells[name] = None
         else:
             object.__setattr__(self, name, value)
@@ -87,11 +91,15 @@ class Cell:
     def insert_param_to_cell(self, param_name, param, check_name_contain_dot=True):
         """Makes `param` the parameter of that name; a parameter without a name is named after it."""
         if not isinstance(param_name, str) or not param_name:
-            raise KeyError(f"insert_param_to_cell: parameter has no proper name: got {param_name!r}, need a str")
+            raise KeyError(
+                f"insert_param_to_cell: parameter has no proper name: got {param_name!r}, need a str"
+            )
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"insert_param_to_cell: name holds a dot: got '{param_name}', need one without")
         if "_params" not in self.__dict__:
-            raise AttributeError("insert_param_to_cell: cell is not initialized: call super().__init__() first")
+            raise AttributeError(
+                "insert_param_to_cell: cell is not initialized: call super().__init__() first"
+            )
         if hasattr(self, param_name) and param_name not in self._params:
             raise KeyError(f"insert_param_to_cell: name is taken: got '{param_name}', need another")
         if param is not None and not isinstance(param, Parameter):
@@ -103,7 +111,9 @@ class Cell:
     def parameters_and_names(self, name_prefix="", expand=True):
         """Pairs of a parameter's path and the parameter, each parameter once."""
         seen = set()
-        for prefix, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
+        for prefix, cell in (
+            self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
+        ):
             for name, p in cell._params.items():
                 if p is not None and id(p) not in seen:
                     seen.add(id(p))
@@ -162,7 +172,9 @@ class Cell:
     def insert_child_to_cell(self, child_name, child_cell):
         """Makes `child_cell` the child of that name."""
         if not isinstance(child_name, str) or not child_name or "." in child_name:
-            raise KeyError(f"insert_child_to_cell: no proper name: got {child_name!r}, need a str without dots")
+            raise KeyError(
+                f"insert_child_to_cell: no proper name: got {child_name!r}, need a str without dots"
+            )
         if hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(f"insert_child_to_cell: name is taken: got '{child_name}', need another")
         if not isinstance(child_cell, Cell) and child_cell is not None:
@@ -227,7 +239,9 @@ class Cell:
     def to_float(self, dst_type):
         """Computes this cell and all below it in that floating dtype: inputs and parameters are converted."""
         if dst_type.name not in _floats:
-            raise ValueError(f"to_float: unsupported dtype: got {dst_type}, need float16, bfloat16 or float32")
+            raise ValueError(
+                f"to_float: unsupported dtype: got {dst_type}, need float16, bfloat16 or float32"
+            )
         for cell in self._children_first():
             cell.__dict__["_cast_to"] = dst_type
         return self
@@ -321,7 +335,9 @@ class Cell:
 
     def _add_hook(self, kind, hook):
         if not callable(hook):
-            raise TypeError(f"{kind}: 'hook_fn' has the wrong type: got {type(hook).__name__}, need a function")
+            raise TypeError(
+                f"{kind}: 'hook_fn' has the wrong type: got {type(hook).__name__}, need a function"
+            )
         if self._hooks is None:
             self.__dict__["_hooks"] = _calls.Hooks()
         return self._hooks.add(kind, hook, self)

@@ -84,8 +84,10 @@ class HyperMap:
         if not isinstance(args[0], (tuple, list)):
             return ops(*args)
         if any(not isinstance(a, (tuple, list)) or len(a) != len(args[0]) for a in args):
-            raise ValueError(f"HyperMap: sequences differ: got lengths {[len(a) for a in args if hasattr(a, '__len__')]}, "
-                             "need equal ones")
+            raise ValueError(
+                f"HyperMap: sequences differ: got lengths {[len(a) for a in args if hasattr(a, '__len__')]}, "
+                "need equal ones"
+            )
         rows = list(zip(*args))
         made = [self._apply(ops, row) for row in (reversed(rows) if self.reverse else rows)]
         return type(args[0])(reversed(made) if self.reverse else made)
@@ -95,4 +97,8 @@ class Map(HyperMap):
     """Applies a function to corresponding items of sequences, one level deep."""
 
     def _apply(self, ops, args):
-        return type(args[0])(ops(*row) for row in zip(*args)) if isinstance(args[0], (tuple, list)) else ops(*args)
+        return (
+            type(args[0])(ops(*row) for row in zip(*args))
+            if isinstance(args[0], (tuple, list))
+            else ops(*args)
+        )

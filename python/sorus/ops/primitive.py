@@ -109,8 +109,8 @@ def build(name):
     constructor, calls = None, []
     for line in lines:
         left, right = line.split(" -> ")
-        first = left[left.index("(") + 1:left.index(")(")] if ")(" in left else ""
-        second = left[left.index(")(") + 2:left.rindex(")")]
+        first = left[left.index("(") + 1 : left.index(")(")] if ")(" in left else ""
+        second = left[left.index(")(") + 2 : left.rindex(")")]
         constructor = first if constructor is None else constructor
         names = [p.split("=")[0].strip() for p in _parts(first)]
         # Constructor arguments are always given, so their defaults belong to the constructor alone.
@@ -121,13 +121,21 @@ def build(name):
     from ..common import dtype
 
     scope.update({key: getattr(dtype, key) for key in dtype.__all__})
-    text = [f"def __init__(self{', ' if constructor else ''}{constructor}):", f"    Primitive.__init__(self, {name!r})"]
+    text = [
+        f"def __init__(self{', ' if constructor else ''}{constructor}):",
+        f"    Primitive.__init__(self, {name!r})",
+    ]
     text += [f"    self.add_prim_attr({n!r}, {n})" for n in names]
     text += [f"    self._values = ({''.join(n + ', ' for n in names)})"]
     exec("\n".join(text), scope)  # noqa: S102: our own rows
     doc = "\n".join(line.split(" -> ")[0] for line in lines)
-    members = {"__init__": scope["__init__"], "_function": staticmethod(function), "_names": tuple(names),
-               "__doc__": doc, "__module__": "sorus.ops"}
+    members = {
+        "__init__": scope["__init__"],
+        "_function": staticmethod(function),
+        "_names": tuple(names),
+        "__doc__": doc,
+        "__module__": "sorus.ops",
+    }
     return type(name, (_RowPrimitive,), members)
 
 

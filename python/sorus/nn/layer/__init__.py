@@ -1,4 +1,5 @@
 """Layers by kind."""
+
 from .activation import *
 from .basic import *
 from .container import *

@@ -63,7 +63,9 @@ class GELU(Cell):
     def __init__(self, approximate=True):
         super().__init__()
         if not isinstance(approximate, bool):
-            raise TypeError(f"GELU: 'approximate' has the wrong type: got {type(approximate).__name__}, need a bool")
+            raise TypeError(
+                f"GELU: 'approximate' has the wrong type: got {type(approximate).__name__}, need a bool"
+            )
         self.approximate = approximate
 
     def construct(self, x):

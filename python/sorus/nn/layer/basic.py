@@ -47,20 +47,26 @@ class Dense(Cell):
         self.has_bias = check_bool(has_bias, "has_bias", "Dense")
         shape = (out_channels, in_channels)
         if isinstance(weight_init, Tensor) and weight_init.shape != shape:
-            raise ValueError(f"Dense: 'weight_init' has the wrong shape: got {weight_init.shape}, need {shape}")
+            raise ValueError(
+                f"Dense: 'weight_init' has the wrong shape: got {weight_init.shape}, need {shape}"
+            )
         if weight_init is None:
             weight_init = HeUniform(math.sqrt(5))
         self.weight = Parameter(initializer(weight_init, shape, dtype), name="weight")
         self.bias = None
         if has_bias:
             if isinstance(bias_init, Tensor) and bias_init.shape != (out_channels,):
-                raise ValueError(f"Dense: 'bias_init' has the wrong shape: got {bias_init.shape}, need ({out_channels},)")
+                raise ValueError(
+                    f"Dense: 'bias_init' has the wrong shape: got {bias_init.shape}, need ({out_channels},)"
+                )
             if bias_init is None:
                 bias_init = Uniform(1 / math.sqrt(in_channels))
             self.bias = Parameter(initializer(bias_init, (out_channels,), dtype), name="bias")
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
         if self.activation is not None and not callable(self.activation):
-            raise TypeError(f"Dense: 'activation' has the wrong type: got {type(activation).__name__}, need a Cell or name")
+            raise TypeError(
+                f"Dense: 'activation' has the wrong type: got {type(activation).__name__}, need a Cell or name"
+            )
         self.activation_flag = self.activation is not None
 
     def construct(self, x):
@@ -100,7 +106,9 @@ class Dropout(Cell):
         super().__init__()
         if p is None:
             if not 0 < keep_prob <= 1:
-                raise ValueError(f"Dropout: 'keep_prob' is out of range: got {keep_prob}, need more than 0, at most 1")
+                raise ValueError(
+                    f"Dropout: 'keep_prob' is out of range: got {keep_prob}, need more than 0, at most 1"
+                )
             probability = 1 - keep_prob
         else:
             if isinstance(p, bool) or not isinstance(p, (int, float)):
@@ -171,7 +179,9 @@ class Embedding(Cell):
         table = initializer(embedding_table, (vocab_size, embedding_size), dtype)
         if padding_idx is not None:
             if not 0 <= padding_idx < vocab_size:
-                raise ValueError(f"Embedding: 'padding_idx' is out of range: got {padding_idx}, need 0 to {vocab_size - 1}")
+                raise ValueError(
+                    f"Embedding: 'padding_idx' is out of range: got {padding_idx}, need 0 to {vocab_size - 1}"
+                )
             table[padding_idx] = 0
         self.embedding_table = Parameter(table, name="embedding_table")
 
@@ -222,7 +232,11 @@ class OneHot(Cell):
 
     def construct(self, indices):
         return ops.one_hot(
-            indices, self.depth, Tensor(self.on_value, self.dtype), Tensor(self.off_value, self.dtype), self.axis
+            indices,
+            self.depth,
+            Tensor(self.on_value, self.dtype),
+            Tensor(self.off_value, self.dtype),
+            self.axis,
         )
 
 
@@ -232,16 +246,22 @@ class Pad(Cell):
     def __init__(self, paddings, mode="CONSTANT"):
         super().__init__()
         if not isinstance(paddings, tuple):
-            raise TypeError(f"Pad: 'paddings' has the wrong type: got {type(paddings).__name__}, need a tuple")
+            raise TypeError(
+                f"Pad: 'paddings' has the wrong type: got {type(paddings).__name__}, need a tuple"
+            )
         if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
             raise ValueError(f"Pad: unknown mode: got {mode!r}, need 'CONSTANT', 'REFLECT' or 'SYMMETRIC'")
         for pair in paddings:
             if len(pair) != 2:
-                raise ValueError(f"Pad: 'paddings' holds no pairs: got {paddings}, need (before, after) for each axis")
+                raise ValueError(
+                    f"Pad: 'paddings' holds no pairs: got {paddings}, need (before, after) for each axis"
+                )
         self.paddings, self.mode = paddings, mode
 
     def construct(self, x):
-        return _functions.pad(x, [p[0] for p in self.paddings], [p[1] for p in self.paddings], self.mode.lower())
+        return _functions.pad(
+            x, [p[0] for p in self.paddings], [p[1] for p in self.paddings], self.mode.lower()
+        )
 
 
 class Unfold(Cell):
@@ -310,7 +330,9 @@ class Roll(Cell):
 class Upsample(Cell):
     """A larger image by interpolation."""
 
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
+    def __init__(
+        self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None
+    ):
         super().__init__()
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
         self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor

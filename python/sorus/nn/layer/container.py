@@ -25,9 +25,13 @@ class _CellSequence(Cell):
     def _index(self, index):
         count = len(self._cells)
         if isinstance(index, bool) or not isinstance(index, int):
-            raise TypeError(f"{type(self).__name__}: index has the wrong type: got {type(index).__name__}, need an int")
+            raise TypeError(
+                f"{type(self).__name__}: index has the wrong type: got {type(index).__name__}, need an int"
+            )
         if not -count <= index < count:
-            raise IndexError(f"{type(self).__name__}: index is out of range: got {index}, need -{count} to {count - 1}")
+            raise IndexError(
+                f"{type(self).__name__}: index is out of range: got {index}, need -{count} to {count - 1}"
+            )
         return index % count
 
     def _adopt(self, index, cell):
@@ -37,7 +41,9 @@ class _CellSequence(Cell):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return type(self)(*self._items()[index]) if isinstance(self, SequentialCell) else self._slice(index)
+            return (
+                type(self)(*self._items()[index]) if isinstance(self, SequentialCell) else self._slice(index)
+            )
         if isinstance(index, str):
             return self._cells[index]
         return self._items()[self._index(index)]
@@ -79,7 +85,9 @@ class _CellSequence(Cell):
         _check_cell(cell, type(self).__name__)
         count = len(self._cells)
         if not -count <= index <= count:
-            raise IndexError(f"{type(self).__name__}: index is out of range: got {index}, need -{count} to {count}")
+            raise IndexError(
+                f"{type(self).__name__}: index is out of range: got {index}, need -{count} to {count}"
+            )
         index = index + count if index < 0 else index
         items = self._items()
         items.insert(index, self._adopt(index, cell))
@@ -104,7 +112,9 @@ class SequentialCell(_CellSequence):
                 self._cells[name] = cell
             return
         elif len(args) == 1 and not isinstance(args[0], Cell):
-            raise TypeError(f"SequentialCell: wrong type: got {type(args[0]).__name__}, need Cells or a list of Cells")
+            raise TypeError(
+                f"SequentialCell: wrong type: got {type(args[0]).__name__}, need Cells or a list of Cells"
+            )
         for cell in args:
             self.append(cell)
 

@@ -49,12 +49,16 @@ class _Conv(Cell):
         what = type(self).__name__
         for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
             if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need an int")
+                raise TypeError(
+                    f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need an int"
+                )
             if value < 1:
                 raise ValueError(f"{what}: '{name}' is out of range: got {value}, need 1 or more")
         if in_channels % group or out_channels % group:
-            raise ValueError(f"{what}: channels do not fall into groups: got {in_channels} and {out_channels} channels "
-                             f"in {group} groups, need multiples")
+            raise ValueError(
+                f"{what}: channels do not fall into groups: got {in_channels} and {out_channels} channels "
+                f"in {group} groups, need multiples"
+            )
         if pad_mode not in ("same", "valid", "pad"):
             raise ValueError(f"{what}: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'")
         self.in_channels, self.out_channels, self.group = in_channels, out_channels, group
@@ -64,7 +68,9 @@ class _Conv(Cell):
         self.pad_mode, self.padding, self.has_bias = pad_mode, padding, has_bias
         self.data_format, self.output_padding = data_format, output_padding
         if pad_mode != "pad" and padding not in (0, (0,) * self._axes, (0,) * (2 * self._axes)):
-            raise ValueError(f"{what}: 'padding' needs pad_mode 'pad': got {padding} with {pad_mode!r}, need 0")
+            raise ValueError(
+                f"{what}: 'padding' needs pad_mode 'pad': got {padding} with {pad_mode!r}, need 0"
+            )
         outer, inner = (in_channels, out_channels) if self._transposed else (out_channels, in_channels)
         shape = (outer, inner // group, *self._kernel_shape())
         fan_in = shape[1] * math.prod(shape[2:])
@@ -101,10 +107,14 @@ class _ForwardConv(_Conv):
     def construct(self, x):
         weight = self.weight
         if x.ndim != self._axes + 2:
-            raise ValueError(f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}")
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
+            )
         if self.data_format == "NHWC":
             x = ops.transpose(x, (0, 3, 1, 2))
-        y = _functions.conv(x, weight, self.bias, self.stride, self._padding(x.shape[2:]), self.dilation, self.group)
+        y = _functions.conv(
+            x, weight, self.bias, self.stride, self._padding(x.shape[2:]), self.dilation, self.group
+        )
         return ops.transpose(y, (0, 2, 3, 1)) if self.data_format == "NHWC" else y
 
 
@@ -117,10 +127,37 @@ class Conv3d(_ForwardConv):
 
     _axes = 3
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0, dilation=1,
-                 group=1, has_bias=False, weight_init=None, bias_init=None, data_format="NCDHW", dtype=_float32):
-        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                         weight_init, bias_init, data_format, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        data_format="NCDHW",
+        dtype=_float32,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            data_format,
+            dtype,
+        )
 
 
 class _LineConv:
@@ -143,44 +180,107 @@ class _LineConv:
 class Conv1d(_LineConv, _ForwardConv):
     """Cross-correlation over one axis."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0, dilation=1,
-                 group=1, has_bias=False, weight_init=None, bias_init=None, dtype=_float32):
-        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                         weight_init, bias_init, dtype=dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        dtype=_float32,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            dtype=dtype,
+        )
 
     def construct(self, x):
         if x.ndim != 3:
             raise ValueError(f"Conv1d: wrong number of axes: got shape {x.shape}, need (N, C, L)")
         weight = ops.squeeze(self.weight, 2)
-        return _functions.conv(x, weight, self.bias, self.stride, self._padding(x.shape[2:]), self.dilation, self.group)
+        return _functions.conv(
+            x, weight, self.bias, self.stride, self._padding(x.shape[2:]), self.dilation, self.group
+        )
 
 
 class _TransposedConv(_Conv):
     _transposed = True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
-                 output_padding=0, dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None,
-                 dtype=_float32):
-        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                         weight_init, bias_init, dtype=dtype, output_padding=output_padding)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        dtype=_float32,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            dtype=dtype,
+            output_padding=output_padding,
+        )
         if output_padding not in (0, (0,) * self._axes) and pad_mode != "pad":
-            raise ValueError(f"{type(self).__name__}: 'output_padding' needs pad_mode 'pad': got {output_padding} with "
-                             f"{pad_mode!r}, need 0")
+            raise ValueError(
+                f"{type(self).__name__}: 'output_padding' needs pad_mode 'pad': got {output_padding} with "
+                f"{pad_mode!r}, need 0"
+            )
 
     def _run_transposed(self, x, weight):
         padding, extra = self.padding, self.output_padding
         if self.pad_mode == "valid":
             padding = 0
-            extra = tuple(max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation))
+            extra = tuple(
+                max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation)
+            )
         elif self.pad_mode == "same":
             size = tuple(n * s for n, s in zip(x.shape[2:], self.stride))
             padding = _functions.same_padding(size, self.kernel_size, self.stride, self.dilation)
-            extra = tuple(max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation))
-        return _functions.conv_transpose(x, weight, self.bias, self.stride, padding, self.dilation, self.group, extra)
+            extra = tuple(
+                max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation)
+            )
+        return _functions.conv_transpose(
+            x, weight, self.bias, self.stride, padding, self.dilation, self.group, extra
+        )
 
     def construct(self, x):
         if x.ndim != self._axes + 2:
-            raise ValueError(f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}")
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
+            )
         return self._run_transposed(x, self.weight)
 
 
@@ -193,20 +293,73 @@ class Conv3dTranspose(_TransposedConv):
 
     _axes = 3
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0, dilation=1,
-                 group=1, output_padding=0, has_bias=False, weight_init=None, bias_init=None, data_format="NCDHW",
-                 dtype=_float32):  # noqa: ARG002
-        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, output_padding, dilation,
-                         group, has_bias, weight_init, bias_init, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        output_padding=0,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        data_format="NCDHW",
+        dtype=_float32,
+    ):  # noqa: ARG002
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            output_padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            dtype,
+        )
 
 
 class Conv1dTranspose(_LineConv, _TransposedConv):
     """The transpose of Conv1d."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0, dilation=1,
-                 group=1, has_bias=False, weight_init=None, bias_init=None, dtype=_float32):
-        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, 0, dilation, group, has_bias,
-                         weight_init, bias_init, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        dtype=_float32,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            0,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            dtype,
+        )
 
     def construct(self, x):
         if x.ndim != 3:

@@ -34,19 +34,25 @@ class _BatchNorm(Cell):
         if not 0 <= momentum <= 1:
             raise ValueError(f"{what}: 'momentum' is out of range: got {momentum}, need 0 to 1")
         if use_batch_statistics is not None and not isinstance(use_batch_statistics, bool):
-            raise ValueError(f"{what}: 'use_batch_statistics' is out of range: got {use_batch_statistics}, need a bool")
+            raise ValueError(
+                f"{what}: 'use_batch_statistics' is out of range: got {use_batch_statistics}, need a bool"
+            )
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.use_batch_statistics, self.data_format, self.affine = use_batch_statistics, data_format, affine
         shape = (num_features,)
         statistics = {"requires_grad": False}
         self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), "moving_mean", **statistics)
-        self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), "moving_variance", **statistics)
+        self.moving_variance = Parameter(
+            initializer(moving_var_init, shape, dtype), "moving_variance", **statistics
+        )
         self.gamma = Parameter(initializer(gamma_init, shape, dtype), "gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, shape, dtype), "beta", requires_grad=affine)
 
     def construct(self, x):
         if x.ndim not in self._ranks:
-            raise ValueError(f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need one of {self._ranks}")
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need one of {self._ranks}"
+            )
         if self.data_format == "NHWC":
             return ops.transpose(self._normalize(ops.transpose(x, (0, 3, 1, 2))), (0, 2, 3, 1))
         return self._normalize(x)
@@ -93,11 +99,32 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalization; one process sees the whole batch."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, gamma_init="ones", beta_init="zeros",
-                 moving_mean_init="zeros", moving_var_init="ones", use_batch_statistics=None, process_groups=None,
-                 dtype=_float32):  # noqa: ARG002
-        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
-                         use_batch_statistics, dtype=dtype)
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.9,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        moving_mean_init="zeros",
+        moving_var_init="ones",
+        use_batch_statistics=None,
+        process_groups=None,
+        dtype=_float32,
+    ):  # noqa: ARG002
+        super().__init__(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            dtype=dtype,
+        )
 
 
 class LayerNorm(Cell):
@@ -115,12 +142,18 @@ class LayerNorm(Cell):
     ):
         super().__init__()
         if not isinstance(normalized_shape, (tuple, list)):
-            raise TypeError(f"LayerNorm: 'normalized_shape' has the wrong type: got {type(normalized_shape).__name__}, "
-                            "need a tuple or list of ints")
+            raise TypeError(
+                f"LayerNorm: 'normalized_shape' has the wrong type: got {type(normalized_shape).__name__}, "
+                "need a tuple or list of ints"
+            )
         if not normalized_shape:
             raise ValueError("LayerNorm: 'normalized_shape' is empty: got (), need one axis or more")
         self.normalized_shape = tuple(normalized_shape)
-        self.begin_norm_axis, self.begin_params_axis, self.epsilon = begin_norm_axis, begin_params_axis, epsilon
+        self.begin_norm_axis, self.begin_params_axis, self.epsilon = (
+            begin_norm_axis,
+            begin_params_axis,
+            epsilon,
+        )
         self.gamma = Parameter(initializer(gamma_init, self.normalized_shape, dtype), "gamma")
         self.beta = Parameter(initializer(beta_init, self.normalized_shape, dtype), "beta")
 
@@ -137,14 +170,24 @@ class LayerNorm(Cell):
 class GroupNorm(Cell):
     """Normalization over groups of channels."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, gamma_init="ones", beta_init="zeros",
-                 dtype=_float32):
+    def __init__(
+        self,
+        num_groups,
+        num_channels,
+        eps=1e-05,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        dtype=_float32,
+    ):
         super().__init__()
         check_positive_int(num_groups, "num_groups", "GroupNorm")
         check_positive_int(num_channels, "num_channels", "GroupNorm")
         if num_channels % num_groups:
-            raise ValueError(f"GroupNorm: channels do not fall into groups: got {num_channels} in {num_groups}, "
-                             "need a multiple")
+            raise ValueError(
+                f"GroupNorm: channels do not fall into groups: got {num_channels} in {num_groups}, "
+                "need a multiple"
+            )
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self.gamma = Parameter(initializer(gamma_init, (num_channels,), dtype), "gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, (num_channels,), dtype), "beta", requires_grad=affine)
@@ -161,12 +204,22 @@ class _InstanceNorm(Cell):
 
     _ranks = ()
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, gamma_init="ones", beta_init="zeros",
-                 dtype=_float32):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        dtype=_float32,
+    ):
         super().__init__()
         check_positive_int(num_features, "num_features", type(self).__name__)
         if not 0 <= momentum <= 1:
-            raise ValueError(f"{type(self).__name__}: 'momentum' is out of range: got {momentum}, need 0 to 1")
+            raise ValueError(
+                f"{type(self).__name__}: 'momentum' is out of range: got {momentum}, need 0 to 1"
+            )
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         shape = (num_features,)
         self.moving_mean = Parameter(initializer("zeros", shape, dtype), "mean", requires_grad=False)
@@ -177,7 +230,9 @@ class _InstanceNorm(Cell):
 
     def construct(self, x):
         if x.ndim not in self._ranks:
-            raise ValueError(f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need one of {self._ranks}")
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need one of {self._ranks}"
+            )
         if not self.training:
             return _functions.batch_norm_inference(
                 x, self.moving_mean, self.moving_variance, self.gamma, self.beta, self.eps

@@ -15,25 +15,38 @@ class _Pool(Cell):
         for name, value in (("kernel_size", kernel_size), ("stride", stride)):
             numbers = (value,) if isinstance(value, int) else value
             if isinstance(value, bool) or not isinstance(numbers, (tuple, list)):
-                raise TypeError(f"{what}: '{name}' has the wrong type: got {value!r}, need an int or a tuple of ints")
+                raise TypeError(
+                    f"{what}: '{name}' has the wrong type: got {value!r}, need an int or a tuple of ints"
+                )
             if any(isinstance(n, bool) or not isinstance(n, int) for n in numbers):
-                raise TypeError(f"{what}: '{name}' has the wrong type: got {value!r}, need an int or a tuple of ints")
+                raise TypeError(
+                    f"{what}: '{name}' has the wrong type: got {value!r}, need an int or a tuple of ints"
+                )
             if any(n < 1 for n in numbers):
                 raise ValueError(f"{what}: '{name}' is out of range: got {value}, need 1 or more")
         if not isinstance(pad_mode, str):
-            raise TypeError(f"{what}: 'pad_mode' has the wrong type: got {type(pad_mode).__name__}, need a str")
+            raise TypeError(
+                f"{what}: 'pad_mode' has the wrong type: got {type(pad_mode).__name__}, need a str"
+            )
         if pad_mode.lower() not in ("same", "valid", "pad"):
             raise ValueError(f"{what}: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'")
         if pad_mode.lower() != "pad" and padding not in (0, (0,) * self._axes):
-            raise ValueError(f"{what}: 'padding' needs pad_mode 'pad': got {padding} with {pad_mode!r}, need 0")
+            raise ValueError(
+                f"{what}: 'padding' needs pad_mode 'pad': got {padding} with {pad_mode!r}, need 0"
+            )
         self.kernel_size, self.stride = kernel_size, stride
-        self.pad_mode, self.padding, self.ceil_mode, self.format = pad_mode.upper(), padding, ceil_mode, data_format
+        self.pad_mode, self.padding, self.ceil_mode, self.format = (
+            pad_mode.upper(),
+            padding,
+            ceil_mode,
+            data_format,
+        )
 
     def _geometry(self, x):
         kernel = self._list(self.kernel_size)
         stride = self._list(self.stride)
         if self.pad_mode == "SAME":
-            return kernel, stride, _functions.same_padding(x.shape[-self._axes:], kernel, stride)
+            return kernel, stride, _functions.same_padding(x.shape[-self._axes :], kernel, stride)
         return kernel, stride, self._list(self.padding)
 
     def _list(self, value):
@@ -41,7 +54,9 @@ class _Pool(Cell):
 
     def construct(self, x):
         if x.ndim not in (self._axes + 1, self._axes + 2):
-            raise ValueError(f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}")
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
+            )
         if self.format == "NHWC":
             return ops.transpose(self._pool(ops.transpose(x, (0, 3, 1, 2))), (0, 2, 3, 1))
         return self._pool(x)
@@ -51,8 +66,17 @@ class _Pool(Cell):
 
 
 class _MaxPool(_Pool):
-    def __init__(self, kernel_size=1, stride=1, pad_mode="valid", padding=0, dilation=1, return_indices=False,
-                 ceil_mode=False, data_format="NCHW"):
+    def __init__(
+        self,
+        kernel_size=1,
+        stride=1,
+        pad_mode="valid",
+        padding=0,
+        dilation=1,
+        return_indices=False,
+        ceil_mode=False,
+        data_format="NCHW",
+    ):
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         self.dilation, self.return_indices = dilation, return_indices
 
@@ -79,15 +103,26 @@ class MaxPool3d(_MaxPool):
 
 
 class _AvgPool(_Pool):
-    def __init__(self, kernel_size=1, stride=1, pad_mode="valid", padding=0, ceil_mode=False, count_include_pad=True,
-                 divisor_override=None, data_format="NCHW"):
+    def __init__(
+        self,
+        kernel_size=1,
+        stride=1,
+        pad_mode="valid",
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+        data_format="NCHW",
+    ):
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def _pool(self, x):
         kernel, stride, padding = self._geometry(x)
         counts = self.count_include_pad and self.pad_mode != "SAME"
-        return _functions.avg_pool(x, kernel, stride, padding, self.ceil_mode, counts, self.divisor_override or 0)
+        return _functions.avg_pool(
+            x, kernel, stride, padding, self.ceil_mode, counts, self.divisor_override or 0
+        )
 
 
 class AvgPool1d(_AvgPool):

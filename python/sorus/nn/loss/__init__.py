@@ -1,2 +1,3 @@
 """Losses."""
+
 from .loss import *

@@ -10,7 +10,9 @@ class LossBase(Cell):
     def __init__(self, reduction="mean"):
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
-            raise ValueError(f"{type(self).__name__}: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'")
+            raise ValueError(
+                f"{type(self).__name__}: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'"
+            )
         self.reduction = reduction
         self.average = reduction == "mean"
         self.reduce = reduction != "none"
@@ -102,8 +104,10 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     def __init__(self, sparse=False, reduction="none"):
         super().__init__(reduction)
         if not isinstance(sparse, bool):
-            raise TypeError(f"SoftmaxCrossEntropyWithLogits: 'sparse' has the wrong type: got {type(sparse).__name__}, "
-                            "need a bool")
+            raise TypeError(
+                f"SoftmaxCrossEntropyWithLogits: 'sparse' has the wrong type: got {type(sparse).__name__}, "
+                "need a bool"
+            )
         self.sparse = sparse
 
     def construct(self, logits, labels):
@@ -155,7 +159,9 @@ class BCEWithLogitsLoss(LossBase):
         self.weight, self.pos_weight = weight, pos_weight
 
     def construct(self, logits, labels):
-        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+        return ops.binary_cross_entropy_with_logits(
+            logits, labels, self.weight, self.pos_weight, self.reduction
+        )
 
 
 class KLDivLoss(LossBase):

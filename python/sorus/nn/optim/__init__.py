@@ -1,0 +1,4 @@
+"""Optimizers."""
+
+from .algorithms import *
+from .optimizer import Optimizer
