@@ -1,6 +1,6 @@
-#include "sorus/core/tensor.h"
-
 #include <algorithm>
+
+#include "sorus/core/strided_copy.h"
 
 namespace sorus {
 namespace {
@@ -29,10 +29,19 @@ void copy_run(const std::byte* from, int64_t from_step, std::byte* to, int64_t t
   }
 }
 
+constinit auto strided_copy = &copy_strided_plainly;
+
 }  // namespace
+
+void set_strided_copy(decltype(&copy_strided) copy) { strided_copy = copy; }
 
 void copy_strided(const std::byte* from, const Strides& from_strides, std::byte* to,
                   const Strides& to_strides, const Shape& shape, size_t element_size) {
+  strided_copy(from, from_strides, to, to_strides, shape, element_size);
+}
+
+void copy_strided_plainly(const std::byte* from, const Strides& from_strides, std::byte* to,
+                          const Strides& to_strides, const Shape& shape, size_t element_size) {
   if (shape.numel() == 0) return;
   if (is_contiguous(shape, from_strides) && is_contiguous(shape, to_strides)) {
     std::memcpy(to, from, static_cast<size_t>(shape.numel()) * element_size);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "sorus/ops/linalg/linalg.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/harness/sample.h"
@@ -244,6 +247,49 @@ OP_ERRORS(matrix_power) {
              (void)matrix_power(ones({2, 2}), -1);
            },
            ErrorKind::kValue, "got -1"}};
+}
+
+/// Matrices in axes 0 and 2.
+OP_SAMPLES(matrix_norm) {
+  auto sample = [](const std::string& name, MatrixNorm kind, bool keepdims) {
+    Sample s{
+        .name = name,
+        .inputs = {randn({3, 2, 4})},
+        .call = [=](const TensorList& in) { return TensorList{matrix_norm(in[0], kind, 0, -1, keepdims)}; },
+        .reference = {},
+        .absolute = 8};
+    s.reference = [=](const std::vector<HostArray>& in) {
+      HostArray r = full(keepdims ? Shape{1, 2, 1} : Shape{2}, 0);
+      bool columns = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kSmallestColumn;
+      for (size_t b = 0; b < 2; ++b) {
+        std::vector<Real> sums(columns ? 4 : 3);
+        Real squares = 0;
+        for (size_t i = 0; i < 3; ++i)
+          for (size_t j = 0; j < 4; ++j) {
+            Real v = in[0].values[(i * 2 + b) * 4 + j];
+            squares += v * v;
+            sums[columns ? j : i] += std::fabs(v);
+          }
+        bool largest = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kLargestRow;
+        r.values[b] = kind == MatrixNorm::kFrobenius ? std::sqrt(squares)
+                      : largest                      ? *std::max_element(sums.begin(), sums.end())
+                                                     : *std::min_element(sums.begin(), sums.end());
+      }
+      return std::vector{r};
+    };
+    s.dtypes = wide_floats();
+    return s;
+  };
+  return {sample("Frobenius", MatrixNorm::kFrobenius, false), sample("1", MatrixNorm::kLargestColumn, true),
+          sample("-1", MatrixNorm::kSmallestColumn, false), sample("inf", MatrixNorm::kLargestRow, false),
+          sample("-inf", MatrixNorm::kSmallestRow, true)};
+}
+OP_ERRORS(matrix_norm) {
+  return {{"axes",
+           [] {
+             (void)matrix_norm(ones({2, 2}), MatrixNorm::kFrobenius, 1, -1);
+           },
+           ErrorKind::kValue, "the same: got 1 twice"}};
 }
 
 OP_SAMPLES(cross) {

@@ -27,6 +27,9 @@ OP_SAMPLES(contiguous) {
   return {move("cube", {2, 3, 4}, contiguous, {{2, 3, 4}, same_position({2, 3, 4})}),
           move("scalar", {}, contiguous, {Shape{}, same_position({})}),
           move("empty", {2, 0}, contiguous, {{2, 0}, same_position({2, 0})}),
+          // Long enough for tiles, blocks and their rests.
+          move("tiles", {37, 45}, [](const Tensor& x) { return contiguous(swap_last(x)); },
+               {{45, 37}, [](const Index& i) { return 45 * i[1] + i[0]; }}),
           move("channels", {2, 5, 6, 7},
                [](const Tensor& x) {
                  return contiguous(transpose(x, {0, 2, 3, 1}));

@@ -54,6 +54,17 @@ namespace sorus {
 [[nodiscard]] SORUS_API Tensor kron(const Tensor& a, const Tensor& b);
 /// Sum of the diagonal of axes 0 and 1.
 [[nodiscard]] SORUS_API Tensor trace(const Tensor& x, int64_t offset = 0);
+/// Norms of the matrices in two axes.
+enum class MatrixNorm : uint8_t {
+  kFrobenius,       ///< root of the sum of squares
+  kLargestColumn,   ///< largest sum of magnitudes of a column (order 1)
+  kSmallestColumn,  ///< order -1
+  kLargestRow,      ///< order infinity
+  kSmallestRow      ///< order -infinity
+};
+[[nodiscard]] SORUS_API Tensor matrix_norm(const Tensor& x, MatrixNorm kind = MatrixNorm::kFrobenius,
+                                           int64_t row_axis = -2, int64_t column_axis = -1,
+                                           bool keepdims = false);
 /// a times itself, n >= 0 times; n = 0 gives the identity. a: (..., m, m).
 [[nodiscard]] SORUS_API Tensor matrix_power(const Tensor& a, int64_t n);
 /// Cross product of vectors of length 3 along an axis; the others broadcast.

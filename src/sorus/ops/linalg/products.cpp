@@ -184,6 +184,20 @@ Tensor trace(const Tensor& x, int64_t offset) {
   return sum(diagonal(x, offset), {-1});
 }
 
+Tensor matrix_norm(const Tensor& x, MatrixNorm kind, int64_t row_axis, int64_t column_axis, bool keepdims) {
+  int row = normalize_axis("matrix_norm", row_axis, x.rank());
+  int column = normalize_axis("matrix_norm", column_axis, x.rank());
+  SORUS_CHECK(row != column, ValueError, "matrix_norm: the axes are the same: got {} twice, need two axes",
+              row);
+  if (kind == MatrixNorm::kFrobenius) return norm(x, 2, {row, column}, keepdims);
+  bool columns = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kSmallestColumn;
+  bool largest = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kLargestRow;
+  Tensor sums = sum(abs(x), {columns ? row : column}, true);
+  Ints other{columns ? column : row};
+  Tensor out = largest ? amax(sums, other, true) : amin(sums, other, true);
+  return keepdims ? out : squeeze(out, {row, column});
+}
+
 Tensor matrix_power(const Tensor& a, int64_t n) {
   SORUS_CHECK(n >= 0, ValueError, "matrix_power: exponent is negative: got {}, need 0 or more", n);
   SORUS_CHECK(a.rank() >= 2 && a.size(-1) == a.size(-2), ShapeError,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/core/strided_copy.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -30,10 +31,10 @@ struct Plan {
   int rank = 0;
 };
 
-Plan make_plan(const Array& from, const Array& to) {
+Plan make_plan(const Strides& from, const Strides& to, const Shape& shape) {
   Plan p;
-  for (int i = 0; i < to.rank(); ++i)
-    if (to.size(i) != 1) p.axes[p.rank++] = {to.size(i), from.strides[i], to.strides[i]};
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape.size(i) != 1) p.axes[p.rank++] = {shape.size(i), from[i], to[i]};
   std::stable_sort(p.axes, p.axes + p.rank,
                    [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
   int last = 0;
@@ -213,10 +214,9 @@ void copy_tiles(Plan p, int source, const T* from, T* to) {
 }
 
 template <class T>
-void copy_typed(const Array& from, const Array& to) {
-  Plan p = make_plan(from, to);
-  const T* f = from.as<T>();
-  T* t = to.as<T>();
+void copy_typed(const Plan& p, const std::byte* from, std::byte* to) {
+  const T* f = reinterpret_cast<const T*>(from);
+  T* t = reinterpret_cast<T*>(to);
   if (p.rank >= 2 && p.axes[p.rank - 1].to == 1 && p.axes[p.rank - 1].from != 1) {
     for (int i = p.rank - 1; i-- > 0;)
       if (p.axes[i].from == 1) return copy_tiles(p, i, f, t);
@@ -224,20 +224,31 @@ void copy_typed(const Array& from, const Array& to) {
   copy_rows(p, f, t);
 }
 
+void copy_quickly(const std::byte* from, const Strides& from_strides, std::byte* to,
+                  const Strides& to_strides, const Shape& shape, size_t element_size) {
+  if (shape.numel() == 0) return;
+  Plan p = make_plan(from_strides, to_strides, shape);
+  switch (element_size) {
+    case 1:
+      return copy_typed<uint8_t>(p, from, to);
+    case 2:
+      return copy_typed<uint16_t>(p, from, to);
+    case 4:
+      return copy_typed<uint32_t>(p, from, to);
+    default:
+      return copy_typed<uint64_t>(p, from, to);
+  }
+}
+
+[[maybe_unused]] const bool installed = [] {
+  set_strided_copy(copy_quickly);
+  return true;
+}();
+
 }  // namespace
 
 void copy_array(const Array& from, const Array& to) {
-  if (to.numel() == 0) return;
-  switch (dtype_size(to.dtype)) {
-    case 1:
-      return copy_typed<uint8_t>(from, to);
-    case 2:
-      return copy_typed<uint16_t>(from, to);
-    case 4:
-      return copy_typed<uint32_t>(from, to);
-    default:
-      return copy_typed<uint64_t>(from, to);
-  }
+  copy_quickly(from.data, from.strides, to.data, to.strides, *to.shape, dtype_size(to.dtype));
 }
 
 }  // namespace sorus

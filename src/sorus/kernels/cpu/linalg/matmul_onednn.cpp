@@ -3,6 +3,7 @@
 #include "sorus/base/cpu_features.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/copy/strided_copy.h"
+#include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
 #include "sorus/kernels/cpu/onednn/matmul.h"
 
@@ -107,9 +108,8 @@ void widen(Array x, const Array& wide, std::byte* dense) {
   }
   const T* from = x.as<T>();
   float* to = wide.as<float>();
-  parallel_ranges(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
-  });
+  parallel_ranges(x.numel(), kGrain,
+                  [&](int64_t begin, int64_t end) { cpu::widen(from + begin, to + begin, end - begin); });
 }
 
 template <class T>
@@ -121,9 +121,8 @@ void run_widened_as(const KernelCall& call) {
                  nullptr, wide.out[0].data, space + wide.product);
   T* to = call.out[0].as<T>();
   const float* from = wide.out[0].as<float>();
-  parallel_ranges(call.out[0].numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = T(from[i]);
-  });
+  parallel_ranges(call.out[0].numel(), kGrain,
+                  [&](int64_t begin, int64_t end) { cpu::narrow(from + begin, to + begin, end - begin); });
 }
 
 void run_widened(const KernelCall& call) {
