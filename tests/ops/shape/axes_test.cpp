@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "sorus/dispatch/apply.h"
+#include "sorus/ops/shape/attributes.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -69,6 +71,20 @@ TEST(Reshape, SaysWhatDoesNotFit) {
               return reshape(iota({2, 3}), {-2, 3});
             }),
             "reshape: an extent is negative: got (-2, 3), need 0 or more, or one -1");
+}
+
+TEST(Reshape, FindsAnExtentFromSymbols) {
+  const OpDef& op = *find_op("reshape");
+  auto inferred = [&](const Shape& x, const Ints& wanted) {
+    TensorType type{DType::kFloat32, {}, x};
+    const TensorType* in[] = {&type};
+    ShapeAttrs attrs{wanted};
+    return infer_types(op, in, &attrs)[0].shape;
+  };
+  Dim n = Dim::symbol("batch");
+  EXPECT_EQ(inferred({n, 3, 4}, {-1, 12}), (Shape{n, 12}));
+  EXPECT_EQ(inferred({n, 12}, {-1, 3}), (Shape{n * Dim(4), 3}));
+  EXPECT_EQ(inferred({n, 2}, {-1, 4}), (Shape{floor_divide(n * Dim(2), 4), 4}));
 }
 
 TEST(Transpose, PermutesAsAView) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sorus/core/promotion.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
@@ -62,12 +64,23 @@ const OpDef matmul_op{
     .cost = cost_matmul};
 const OpRegistrar registered{matmul_op};
 
-/// The leading axes of a stack of matrices folded into its rows: (..., m, k) to (rows, k).
-Tensor fold_rows(const Tensor& x) {
-  int64_t columns = x.size(-1);
+/// True when the rows of a stack of matrices can be folded: one extent at most is not known yet.
+bool may_fold(const Shape& x) {
+  auto dims = x.dims().first(static_cast<size_t>(x.rank() - 1));
+  return std::count_if(dims.begin(), dims.end(), [](Dim d) { return d.is_symbol(); }) <= 1;
+}
+
+/// (..., m, k) times (k, n) as one product of (rows, k), which has one gradient with respect to the matrix.
+Tensor multiply_folded(const Tensor& x, const Tensor& y) {
+  Ints shape;
   int64_t rows = 1;
-  for (int i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
-  return reshape(x, {rows, columns});
+  for (Dim d : x.shape().dims().first(static_cast<size_t>(x.rank() - 1))) {
+    shape.push_back(d.is_symbol() ? -1 : d.value());
+    rows = d.is_symbol() || rows == -1 ? -1 : rows * d.value();
+  }
+  shape.push_back(y.size(1));
+  Tensor flat = reshape(x, {rows, x.size(-1)});
+  return reshape(apply(matmul_op, {&flat, &y}), shape);
 }
 
 }  // namespace
@@ -80,12 +93,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor x = cast(a.rank() == 1 ? expand_dims(a, 0) : a, dtype);
   Tensor y = cast(b.rank() == 1 ? expand_dims(b, 1) : b, dtype);
   Tensor out;
-  if (x.rank() > 2 && y.rank() == 2 && x.size(-1) == y.size(0)) {
-    // One matrix for the whole batch is one product, whose gradient sums over the batch by itself.
-    Ints shape = x.shape().sizes();
-    shape[shape.size() - 1] = y.size(1);
-    x = fold_rows(x);
-    out = reshape(apply(matmul_op, {&x, &y}), shape);
+  bool inner_agree = x.shape()[x.rank() - 1] == y.shape()[y.rank() - 2];
+  if (x.rank() > 2 && y.rank() == 2 && inner_agree && y.shape().is_concrete() && may_fold(x.shape())) {
+    out = multiply_folded(x, y);
   } else {
     out = apply(matmul_op, {&x, &y});
   }

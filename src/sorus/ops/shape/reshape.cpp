@@ -6,6 +6,26 @@
 namespace sorus {
 namespace {
 
+/// The shape wanted of an operand with symbols: -1 becomes an expression of them, and whether the element
+/// counts agree is seen when they are known.
+Shape resolve_symbols(const Shape& x, const Ints& wanted) {
+  int64_t count = 1;
+  Dim symbols = 1;
+  for (Dim d : x.dims()) {
+    if (d.is_symbol())
+      symbols = symbols * d;
+    else
+      count *= d.value();
+  }
+  int64_t known = 1;
+  for (int64_t extent : wanted) known *= extent == -1 ? 1 : extent;
+  bool whole = known > 0 && count % known == 0;
+  Dim unknown = whole ? symbols * Dim(count / known) : floor_divide(symbols * Dim(count), Dim(known));
+  Shape out;
+  for (int64_t extent : wanted) out.push_back(extent == -1 ? unknown : Dim(extent));
+  return out;
+}
+
 /// The shape wanted, with -1 found from the element count.
 Shape resolve_shape(const InferContext& c) {
   const Shape& x = c.shape(0);
@@ -23,6 +43,7 @@ Shape resolve_shape(const InferContext& c) {
     SORUS_CHECK(!__builtin_mul_overflow(known, wanted[i], &known), ShapeError,
                 "reshape: too many elements: got {}, need fewer than 2^63", wanted);
   }
+  if (!x.is_concrete()) return resolve_symbols(x, wanted);
   int64_t numel = x.numel();
   if (unknown >= 0) {
     SORUS_CHECK(known > 0 && numel % known == 0, ShapeError,
