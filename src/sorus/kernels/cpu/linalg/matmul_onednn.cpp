@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "sorus/base/cpu_features.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
@@ -40,12 +39,28 @@ onednn::MatmulProblem problem_of(const KernelCall& call, onednn::ElementType typ
   return p;
 }
 
+/// The library is asked, not the processor: it knows what it was built with.
+bool multiplies_bfloat16() {
+  static const bool does = [] {
+    onednn::MatmulProblem p;
+    p.m = p.n = p.k = 16;
+    p.a.row_stride = p.b.row_stride = p.out.row_stride = 16;
+    p.type = p.out_type = onednn::ElementType::kBFloat16;
+    try {
+      (void)onednn::matmul_workspace(p);
+      return true;
+    } catch (const NotSupportedError&) {
+      return false;
+    }
+  }();
+  return does;
+}
+
 Refusal supports_native(const KernelCall& call) {
   DType t = call.out[0].dtype;
   if (t == DType::kFloat32) return kAccepted;
   if (t != DType::kBFloat16) return "element type is neither float32 nor bfloat16";
-  const CpuFeatures& cpu = cpu_features();
-  return cpu.avx512_bf16 || cpu.amx ? kAccepted : "this CPU does not multiply bfloat16";
+  return multiplies_bfloat16() ? kAccepted : "oneDNN does not multiply bfloat16 on this CPU";
 }
 
 onednn::ElementType native_type(const KernelCall& call) {
