@@ -43,6 +43,16 @@ struct ConvOptions {
 [[nodiscard]] SORUS_API Tensor conv_backward_weight(const Tensor& x, const Tensor& gradient,
                                                     const Ints& kernel_size, const ConvOptions& options = {});
 
+/// The windows of x (N, C, spatial...) as columns: (N, C * kernel elements, windows), kernel elements and
+/// windows row-major. Options as of conv, without groups. Windows that hold an infinity or NaN come out as
+/// NaN.
+[[nodiscard]] SORUS_API Tensor unfold_windows(const Tensor& x, const Ints& kernel,
+                                              const ConvOptions& options = {});
+/// The transpose of unfold_windows as a linear map: adds columns (N, C * kernel elements, windows) at their
+/// places in a tensor (N, C, output_size...).
+[[nodiscard]] SORUS_API Tensor fold_windows(const Tensor& columns, const Ints& output_size,
+                                            const Ints& kernel, const ConvOptions& options = {});
+
 /// Padding (low, high per axis) with which a window gives ceil(input / stride) results: the total is split
 /// with the odd element at the high side, as MindSpore's pad_mode "same" does.
 [[nodiscard]] SORUS_API Ints same_padding(const Ints& input_size, const Ints& kernel_size,

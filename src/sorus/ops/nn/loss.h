@@ -95,4 +95,18 @@ enum class Reduction : uint8_t {
                                                  double epsilon = 1e-6,
                                                  Reduction reduction = Reduction::kMean);
 
+/// sum over i != y of max(0, margin - x[y] + x[i])^p * weight[y] / C for x (N, C) and labels (N,); `weight`
+/// (C,) may be undefined.
+[[nodiscard]] SORUS_API Tensor multi_margin_loss(const Tensor& x, const Tensor& target, double p = 1,
+                                                 double margin = 1, const Tensor& weight = {},
+                                                 Reduction reduction = Reduction::kMean);
+/// sum over labels j and all i that are no label of max(0, 1 - x[j] + x[i]) / C for x (N, C); the labels of a
+/// row of `target` (N, C) end at its first negative number.
+[[nodiscard]] SORUS_API Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target,
+                                                      Reduction reduction = Reduction::kMean);
+/// binary_cross_entropy_with_logits averaged over the last axis.
+[[nodiscard]] SORUS_API Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target,
+                                                           const Tensor& weight = {},
+                                                           Reduction reduction = Reduction::kMean);
+
 }  // namespace sorus

@@ -48,4 +48,12 @@ struct PoolOptions {
 [[nodiscard]] SORUS_API std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
                                                                                  const Ints& output_size);
 
+/// (sum of x^p over each window)^(1/p).
+[[nodiscard]] SORUS_API Tensor lp_pool(const Tensor& x, double p, const Ints& kernel,
+                                       const PoolOptions& options = {});
+/// x / (bias + alpha * sum of x^2 over the channels up to `radius` away)^beta for x (N, C, ...) [Krizhevsky
+/// et al. 2012].
+[[nodiscard]] SORUS_API Tensor local_response_norm(const Tensor& x, int64_t radius, double bias = 1,
+                                                   double alpha = 1, double beta = 0.5);
+
 }  // namespace sorus
