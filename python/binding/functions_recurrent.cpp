@@ -28,10 +28,10 @@ std::vector<RecurrentWeights> weights_of(std::span<const Tensor> flat, bool bias
   return weights;
 }
 
-std::tuple<Tensor, Tensor, Tensor> bound_recurrent(const Tensor& x, const Tensor& h, const Tensor& c,
-                                                   std::span<const Tensor> weights, bool biases,
-                                                   RecurrentKind kind, bool bidirectional, bool batch_first,
-                                                   const Tensor& lengths) {
+std::tuple<Tensor, Tensor, Tensor> bound_recurrent(const Tensor& x, const Tensor& h,
+                                                   std::span<const Tensor> weights, const Tensor& c,
+                                                   bool biases, RecurrentKind kind, bool bidirectional,
+                                                   bool batch_first, const Tensor& lengths) {
   RecurrentOptions options{
       .kind = kind, .bidirectional = bidirectional, .batch_first = batch_first, .lengths = lengths};
   RecurrentResult r = recurrent(x, {h, c}, weights_of(weights, biases), options);
@@ -59,9 +59,9 @@ Tensor bound_attention(const Tensor& query, const Tensor& key, const Tensor& val
 
 std::vector<Function> recurrent_functions() {
   return {
-      function(
-          "recurrent", &bound_recurrent,
-          "x, h, c, weights, biases=True, kind='tanh', bidirectional=False, batch_first=False, lengths=None"),
+      function("recurrent", &bound_recurrent,
+               "x, h, weights, c=None, biases=True, kind='tanh', bidirectional=False, batch_first=False, "
+               "lengths=None"),
       function("rnn_cell", &bound_rnn_cell, "x, h, wi, wh, bi=None, bh=None, relu_activation=False"),
       function("lstm_cell", &bound_lstm_cell, "x, h, c, wi, wh, bi=None, bh=None"),
       function("gru_cell", &bound_gru_cell, "x, h, wi, wh, bi=None, bh=None"),

@@ -67,8 +67,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
     """A function that gives the results of `fn` and its gradient for the arguments at `grad_position` and for
     `weights`.
 
-    The first result must be the loss; with `has_aux` further results are given back but not differentiated. One
-    position or one weight gives a tensor, several a tuple; both kinds give a pair. With `return_ids` each gradient
+    The first result must be the loss; with `has_aux` further results are given back but not
+    differentiated. One
+    position or one weight gives a tensor, several a tuple; both kinds give a pair. With `return_ids` each
+    gradient
     comes with the position or the parameter's name.
     """
     if grad_position is None and weights is None:
@@ -103,8 +105,10 @@ def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
 class GradOperation:
     """Makes gradient functions: `GradOperation(get_all, get_by_list, sens_param)(net, weights)(*inputs)`.
 
-    `get_all` differentiates for every tensor argument instead of the first, `get_by_list` for `weights` (of a Cell:
-    its trainable parameters by default), and with `sens_param` the last argument is the gradient of the result.
+    `get_all` differentiates for every tensor argument instead of the first, `get_by_list` for `weights`
+    (of a Cell:
+    its trainable parameters by default), and with `sens_param` the last argument is the gradient of the
+    result.
     """
 
     def __init__(self, get_all=False, get_by_list=False, sens_param=False):

@@ -7,7 +7,8 @@ boundaries = None
 
 
 def run_boundary(owner, function, args, kwargs):
-    """`function(*args, **kwargs)` as a boundary known by `owner` (a cell, an optimizer or another object with a
+    """`function(*args, **kwargs)` as a boundary known by `owner` (a cell, an optimizer or another object
+    with a
     dictionary); within another boundary just the call.
     """
     if _core.in_boundary():

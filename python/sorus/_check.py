@@ -11,5 +11,6 @@ def run_check():
         raise RuntimeError(f"run_check: wrong result: got {product}, need [[3.] [7.]]")
     print(f"Sorus version: {_core.__version__}")
     print(
-        "The result of multiplication calculation is correct, Sorus has been installed on platform [CPU] successfully!"
+        "The result of multiplication calculation is correct, Sorus has been installed on platform "
+        "[CPU] successfully!"
     )

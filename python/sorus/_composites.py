@@ -1,4 +1,6 @@
-"""What a row cannot say in one call: functions whose arguments decide which function of the library is meant."""
+"""What a row cannot say in one call: functions whose arguments decide which function of the library is
+meant.
+"""
 
 from . import _core
 from . import _functions as F
@@ -12,7 +14,7 @@ def _is_int(value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-# ------------------------------------------------------------------------------------------------- elementwise
+# ----------------------------------------------------------------------------------------------- elementwise
 
 
 def same(x):
@@ -203,7 +205,7 @@ def type_by(x, dtype):
     return x.dtype if dtype is None else cast_named(x, dtype)
 
 
-# ------------------------------------------------------------------------------------------------------- shape
+# ----------------------------------------------------------------------------------------------------- shape
 
 
 def reshape_as(x, other):
@@ -396,7 +398,9 @@ def rot90(x, k, dims):
 
 
 def repeat_interleave_any(x, repeats, axis):
-    """Each element repeated, the same number of times or each its own; without an axis the flattened tensor."""
+    """Each element repeated, the same number of times or each its own; without an axis the flattened
+    tensor.
+    """
     if axis is None:
         x, axis = F.reshape(x, -1), 0
     if isinstance(repeats, Tensor):
@@ -514,7 +518,7 @@ def logspace(start, end, steps, base, dtype):
     return Tensor(np.logspace(_host_number(start), _host_number(end), steps, base=base), dtype)
 
 
-# ------------------------------------------------------------------------------------------------------- index
+# ----------------------------------------------------------------------------------------------------- index
 
 
 def take_by(x, indices, axis, mode):
@@ -673,7 +677,8 @@ def segment_sum(x, segment_ids, count):
     )
 
 
-# ------------------------------------------------------------------------------------------ reductions, algebra
+# ------------------------------------------------------------------------------------------ reductions,
+algebra
 
 
 def sum_as(x, axes, keepdims, dtype):
@@ -1120,21 +1125,21 @@ def clip_by_global_norm(tensors, clip_norm, use_norm):
     return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)
 
 
-# -------------------------------------------------------------------------------------------------------- random
+# ---------------------------------------------------------------------------------------------------- random
 
 
 def rand_by(size, dtype, seed):
     """Uniform on [0, 1)."""
     size = (size,) if _is_int(size) else tuple(size)
     dtype = _float32 if dtype is None else dtype
-    return F.uniform(size, dtype, seed)
+    return F.random_uniform(size, dtype, seed)
 
 
 def randn_by(size, dtype, seed):
     """Standard normal."""
     size = (size,) if _is_int(size) else tuple(size)
     dtype = _float32 if dtype is None else dtype
-    return F.normal(size, dtype, seed)
+    return F.random_normal(size, dtype, seed)
 
 
 def rand_like(x, seed, dtype):
@@ -1151,7 +1156,7 @@ def randint(low, high, size, seed, dtype):
     """Integers from low up to but without high."""
     if high <= low:
         raise ValueError(f"randint: range is empty: got {low} to {high}, need high above low")
-    drawn = F.uniform((size,) if _is_int(size) else tuple(size), _d["float64"], seed)
+    drawn = F.random_uniform((size,) if _is_int(size) else tuple(size), _d["float64"], seed)
     return F.cast(
         F.floor(F.add(F.mul(drawn, float(high - low)), float(low))), _int64 if dtype is None else dtype
     )
@@ -1164,7 +1169,7 @@ def randint_like(x, low, high, seed, dtype):
 
 def randperm(n, seed, dtype):
     """A random order of the numbers below n."""
-    order = F.uniform((n,), _d["float64"], seed or None).asnumpy().argsort(kind="stable")
+    order = F.random_uniform((n,), _d["float64"], seed or None).asnumpy().argsort(kind="stable")
     return Tensor(order, dtype)
 
 
@@ -1183,7 +1188,7 @@ def normal(shape, mean, stddev, seed):
 
 def bernoulli(x, p, seed):
     """1 with probability p, else 0."""
-    drawn = F.uniform(x.shape, _float32, seed)
+    drawn = F.random_uniform(x.shape, _float32, seed)
     return F.cast(F.less(drawn, p), x.dtype)
 
 
@@ -1194,7 +1199,7 @@ def dropout_by(x, p, training, seed):
     return F.dropout(x, p, seed) if training and p else x
 
 
-# ---------------------------------------------------------------------------------------------------- Python values
+# ------------------------------------------------------------------------------------- Python values
 
 
 def _tensor(x, what):
@@ -1269,7 +1274,7 @@ def print_(values):
     return values[0] if values else None
 
 
-# ---------------------------------------------------------------------------------------------------- primitives
+# ------------------------------------------------------------------------------------------------ primitives
 
 
 def matmul_by(a, b, transpose_a, transpose_b):
@@ -1306,7 +1311,7 @@ def div_no_nan(x, y):
 
 def dropout_primitive(x, keep_prob):
     """Dropped-out elements and the mask of those kept."""
-    mask = F.less(F.uniform(x.shape, _float32), keep_prob)
+    mask = F.less(F.random_uniform(x.shape, _float32), keep_prob)
     return F.div(F.mul(x, F.cast(mask, x.dtype)), keep_prob), mask
 
 

@@ -111,7 +111,8 @@ _CHECKS = {
 def set_context(**kwargs):
     """Changes settings. Those that have no meaning here are kept and given back by `get_context`.
 
-    `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are the same to the bit in
+    `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are
+    the same to the bit in
     every mode) or "relaxed"; an accelerator asked for is replaced by the CPU, with one warning.
     """
     for name, value in kwargs.items():

@@ -1,4 +1,6 @@
-"""The functions of the library under their own names and signatures, for layers and what else the package computes."""
+"""The functions of the library under their own names and signatures, for layers and what else the package
+computes.
+"""
 
 from . import _core
 from ._rows import make

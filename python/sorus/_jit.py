@@ -1,4 +1,6 @@
-"""`jit`: functions whose outermost calls are recorded once and run compiled, with the results of plain calls."""
+"""`jit`: functions whose outermost calls are recorded once and run compiled, with the results of plain
+calls.
+"""
 
 import functools
 

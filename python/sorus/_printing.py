@@ -1,4 +1,6 @@
-"""Text of tensors, as MindSpore prints them: `str` is NumPy's, `repr` gives shape, dtype and scientific values."""
+"""Text of tensors, as MindSpore prints them: `str` is NumPy's, `repr` gives shape, dtype and scientific
+values.
+"""
 
 _DIGITS = {"float16": 4, "float32": 8, "float64": 8}
 _THRESHOLD = 1000
@@ -38,16 +40,21 @@ def _value_text(tensor):
         def show(x):
             return f"{x: .{digits}e}" if np.isfinite(x) else f"{x!s:>{width}}"
 
-        text = np.array2string(array, separator=", ", formatter={"float_kind": show}, threshold=_THRESHOLD)
+        text = _array_text(array, formatter={"float_kind": show})
     elif name == "bfloat16":
-        text = np.array2string(
-            array, separator=", ", formatter={"float_kind": lambda x: f"{x:g}"}, threshold=_THRESHOLD
-        )
+        width = max(len(f"{x:g}") for x in array.reshape(-1).tolist())
+        text = _array_text(array, formatter={"float_kind": lambda x: f"{x:>{width}g}"})
     else:
-        text = np.array2string(array, separator=", ", threshold=_THRESHOLD)
+        text = _array_text(array)
         if tensor.ndim == 1 and text[1] != " " and name != "bool_" and array.min() < 0:
             text = "[ " + text[1:]
-    return text.replace(", ...,", " ...").replace("...,\n", "...\n")
+    return text.replace(", ...,", " ...").replace("...,\n", "...\n").replace("\n\n", "\n")
+
+
+def _array_text(array, **options):
+    import numpy as np
+
+    return np.array2string(array, separator=", ", threshold=_THRESHOLD, max_line_width=10**6, **options)
 
 
 def _bfloat16_text(tensor):

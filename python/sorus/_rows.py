@@ -5,12 +5,15 @@ A row is one line of text, ``name(parameters) -> call``::
     sum(input, dim=None, keepdim=False, *, dtype=None) -> sum(cast_if(input, dtype), dim, keepdim)
 
 Its left side is a Python parameter list with the public names and defaults, its right side a call of a
-function of the library (or of a Python function of the module given), whose arguments are parameters, constants
+function of the library (or of a Python function of the module given), whose arguments are parameters,
+constants
 and further calls; ``call[0]`` selects one of several results. Arguments that are not given, or given as None,
-take the function's own defaults. Several rows of one name are overloads, tried in order. What an argument accepts
+take the function's own defaults. Several rows of one name are overloads, tried in order. What an argument
+accepts
 follows from the C++ function, so rows hold no types.
 
-A line that starts with blanks continues the one before. Names are built when they are first asked for, so that importing the package stays fast.
+A line that starts with blanks continues the one before. Names are built when they are first asked for, so
+that importing the package stays fast.
 """
 
 from . import _core

@@ -1,6 +1,6 @@
 """Old place of the settings: `context.set_context`."""
 
-from ._context import (
+from ._context import (  # noqa: F401
     GRAPH_MODE,
     PYNATIVE_MODE,
     ParallelMode,

@@ -289,7 +289,8 @@ class Orthogonal(Initializer):
 
 
 def initializer(init, shape=None, dtype=_core.dtypes["float32"]):
-    """A Tensor of that shape and dtype with the initial values that `init` (an Initializer, the name of one, a
+    """A Tensor of that shape and dtype with the initial values that `init` (an Initializer, the name of
+    one, a
     number or a Tensor) says.
     """
     import numpy as np

@@ -12,7 +12,8 @@ _numbers = itertools.count()
 class Parameter(_core.ParameterBase):
     """A tensor with a name that gradients are computed for and optimizers update.
 
-    `default_input` is a Tensor, an array, a list or a number; it is copied by value. The name of a parameter that
+    `default_input` is a Tensor, an array, a list or a number; it is copied by value. The name of a
+    parameter that
     is given none is that of the Cell's attribute that holds it.
     """
 

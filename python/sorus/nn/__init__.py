@@ -135,9 +135,13 @@ from .optim.algorithms import (
 from .optim.optimizer import Optimizer
 from .wrap import (
     DistributedGradReducer,
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
     ForwardValueAndGrad,
     ParameterUpdate,
     TrainOneStepCell,
     WithEvalCell,
     WithLossCell,
 )
+from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell

@@ -10,7 +10,8 @@ _floats = ("float16", "float32", "bfloat16")
 
 
 class Cell:
-    """The base of every network and layer. Subclasses assign parameters and cells to attributes in `__init__` and
+    """The base of every network and layer. Subclasses assign parameters and cells to attributes in
+    `__init__` and
     compute in `construct`; calling the cell calls `construct`.
     """
 
@@ -142,12 +143,12 @@ class Cell:
         return found or None
 
     def update_parameters_name(self, prefix="", recurse=True):
-        """Puts `prefix` before the name of every parameter."""
+        """Names every parameter after its path below this cell, with `prefix` before it."""
         if not isinstance(prefix, str):
             raise TypeError(f"update_parameters_name: wrong type: got {type(prefix).__name__}, need a str")
         for name, p in self.parameters_and_names(expand=recurse):
             p.is_init = False
-            p.name = prefix + (name if p.has_default_name else p.name)
+            p.name = prefix + name
 
     def init_parameters_data(self, auto_parallel_mode=False):  # noqa: ARG002
         """Parameters hold their data from the start; gives the mapping of each to itself."""
@@ -351,7 +352,9 @@ class Cell:
         return self._add_hook("forward_kwargs" if with_kwargs else "forward", hook_fn)
 
     def register_backward_hook(self, hook_fn):
-        """`hook_fn(cell, grad_input, grad_output)` in the backward pass; what it returns replaces grad_input."""
+        """`hook_fn(cell, grad_input, grad_output)` in the backward pass; what it returns replaces
+        grad_input.
+        """
         return self._add_hook("backward", hook_fn)
 
     def register_backward_pre_hook(self, hook_fn):

@@ -49,7 +49,9 @@ class NaturalExpDecayLR(_Decay):
     """rate * exp(-decay_rate * step / decay_steps)."""
 
     def _rate(self, step):
-        return self.learning_rate * math.exp(-self.decay_rate * self._part(step))
+        # A stair counts steps, not parts of decay_steps, as MindSpore's does.
+        part = self._part(step) * self.decay_steps if self.is_stair else self._part(step)
+        return self.learning_rate * math.exp(-self.decay_rate * part)
 
 
 class InverseDecayLR(_Decay):

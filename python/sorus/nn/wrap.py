@@ -1,7 +1,8 @@
 """Cells around networks: loss, training step, evaluation."""
 
-from .. import _autograd
+from .. import _autograd, ops
 from .._core import Tensor
+from ..common.parameter import Parameter
 from .cell import Cell
 
 
@@ -103,3 +104,96 @@ class DistributedGradReducer(Cell):
 
     def construct(self, grads):
         return grads
+
+
+class FixedLossScaleUpdateCell(Cell):
+    """A loss scale that stays as it is."""
+
+    def __init__(self, loss_scale_value):
+        super().__init__()
+        self.loss_scale_value = loss_scale_value
+
+    def get_loss_scale(self):
+        """The scale."""
+        return self.loss_scale_value
+
+    def construct(self, _loss_scale, overflow):
+        return overflow
+
+
+class DynamicLossScaleUpdateCell(Cell):
+    """A loss scale that shrinks at an overflow and grows after scale_window steps without one."""
+
+    def __init__(self, loss_scale_value, scale_factor, scale_window):
+        super().__init__()
+        self.loss_scale_value, self.scale_factor, self.scale_window = (
+            loss_scale_value,
+            scale_factor,
+        )
+        scale_window
+        self._good_steps = 0
+
+    def get_loss_scale(self):
+        """The scale to start with."""
+        return self.loss_scale_value
+
+    def construct(self, loss_scale, overflow):
+        scale = float(loss_scale)
+        if bool(overflow):
+            scale, self._good_steps = max(scale / self.scale_factor, 1.0), 0
+        else:
+            self._good_steps += 1
+            if self._good_steps >= self.scale_window:
+                scale, self._good_steps = scale * self.scale_factor, 0
+        loss_scale.set_data(Tensor(scale, loss_scale.dtype))
+        return overflow
+
+
+class TrainOneStepWithLossScaleCell(TrainOneStepCell):
+    """A step of training with a scaled loss; gives loss, overflow and scale, and skips the update at an
+    overflow.
+    """
+
+    def __init__(self, network, optimizer, scale_sense):
+        super().__init__(network, optimizer)
+        self.loss_scaling_manager = None
+        if isinstance(scale_sense, Cell):
+            self.loss_scaling_manager = scale_sense
+            scale_sense = Tensor(float(scale_sense.get_loss_scale()))
+        if not isinstance(scale_sense, Tensor):
+            raise TypeError(
+                "TrainOneStepWithLossScaleCell: 'scale_sense' has the wrong type: got "
+                f"{type(scale_sense).__name__}, need a Tensor or an update cell"
+            )
+        self.scale_sense = Parameter(scale_sense.float(), name="scale_sense", requires_grad=False)
+
+    def set_sense_scale(self, sens):
+        """Gives the scale another value."""
+        self.scale_sense.set_data(sens)
+
+    def construct(self, *inputs):
+        scale = self.scale_sense.value()
+        loss = None
+
+        def forward(*args):
+            nonlocal loss
+            loss = self.network(*args)
+            return loss * scale.astype(loss.dtype)
+
+        _, gradients = _autograd.value_and_grad(forward, None, list(self.weights))(*inputs)
+        gradients = tuple(g / scale.astype(g.dtype) for g in gradients)
+        overflow = self.process_loss_scale(self.get_overflow_status(gradients))
+        if not bool(overflow):
+            self.optimizer(gradients)
+        return loss, overflow, scale
+
+    def get_overflow_status(self, gradients):
+        """True when a gradient is not finite."""
+        finite = ops.stack([ops.all(ops.isfinite(g)) for g in gradients])
+        return ops.logical_not(ops.all(finite))
+
+    def process_loss_scale(self, overflow):
+        """Lets the update cell follow the overflow."""
+        if self.loss_scaling_manager is not None:
+            self.loss_scaling_manager(self.scale_sense, overflow)
+        return overflow

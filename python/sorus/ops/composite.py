@@ -40,7 +40,9 @@ def _matches(kind, value):
 
 
 class MultitypeFuncGraph:
-    """A function with several bodies, chosen by the kinds of its arguments: `@graph.register("Tensor", "Number")`."""
+    """A function with several bodies, chosen by the kinds of its arguments: `@graph.register("Tensor",
+    "Number")`.
+    """
 
     def __init__(self, name, read_value=False, doc_url=""):  # noqa: ARG002
         self.name = name

@@ -1,6 +1,7 @@
 """Primitives: functions as classes, `ReduceSum(keep_dims=True)(x, axis)`.
 
-A row has two parameter lists, of the constructor and of the call: `ReduceSum(keep_dims=False)(x, axis=()) -> ...`.
+A row has two parameter lists, of the constructor and of the call: `ReduceSum(keep_dims=False)(x, axis=())
+-> ...`.
 """
 
 from .. import _composites

@@ -88,7 +88,6 @@ class PReLU(Cell):
         if w.shape != (channel,):
             raise ValueError(f"PReLU: 'w' has the wrong shape: got {w.shape}, need ({channel},)")
         self.w = Parameter(w, name="a")
-        self.w.name = "w"
 
     def construct(self, x):
         return ops.prelu(x, self.w)

@@ -65,7 +65,8 @@ class Dense(Cell):
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
         if self.activation is not None and not callable(self.activation):
             raise TypeError(
-                f"Dense: 'activation' has the wrong type: got {type(activation).__name__}, need a Cell or name"
+                f"Dense: 'activation' has the wrong type: got {type(activation).__name__}, need a Cell "
+                f"or name"
             )
         self.activation_flag = self.activation is not None
 
@@ -74,7 +75,8 @@ class Dense(Cell):
         return self.activation(x) if self.activation_flag else x
 
     def extend_repr(self):
-        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}, has_bias={self.has_bias}"
+        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        text += ", has_bias=True" if self.has_bias else ""
         return text + (f", activation={self.activation}" if self.activation_flag else "")
 
 
@@ -190,7 +192,8 @@ class Embedding(Cell):
 
     def extend_repr(self):
         return (
-            f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
+            f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, "
+            f"use_one_hot={self.use_one_hot}, "
             f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}"
         )
 

@@ -99,7 +99,9 @@ class _CellSequence(Cell):
 
 
 class SequentialCell(_CellSequence):
-    """Cells called one after the other: `SequentialCell(a, b)`, of a list, or of an ordered dictionary of names."""
+    """Cells called one after the other: `SequentialCell(a, b)`, of a list, or of an ordered dictionary of
+    names.
+    """
 
     def __init__(self, *args):
         super().__init__()

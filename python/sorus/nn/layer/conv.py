@@ -98,7 +98,8 @@ class _Conv(Cell):
         return (
             f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
             f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
-            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}, "
+            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
+            f"has_bias={self.has_bias}, "
             f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={form}"
         )
 
@@ -172,8 +173,10 @@ class _LineConv:
         return (
             f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
             f"kernel_size={(1, *self.kernel_size)}, stride={(1, *self.stride)}, pad_mode={self.pad_mode}, "
-            f"padding={(0, 0, self.padding, self.padding)}, dilation={(1, *self.dilation)}, group={self.group}, "
-            f"has_bias={self.has_bias}, weight_init={self.weight_init}, bias_init={self.bias_init}, format=NCHW"
+            f"padding={(0, 0, self.padding, self.padding)}, dilation={(1, *self.dilation)}, "
+            f"group={self.group}, "
+            f"has_bias={self.has_bias}, weight_init={self.weight_init}, bias_init={self.bias_init}, "
+            f"format=NCHW"
         )
 
 

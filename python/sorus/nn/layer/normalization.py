@@ -41,10 +41,8 @@ class _BatchNorm(Cell):
         self.use_batch_statistics, self.data_format, self.affine = use_batch_statistics, data_format, affine
         shape = (num_features,)
         statistics = {"requires_grad": False}
-        self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), "moving_mean", **statistics)
-        self.moving_variance = Parameter(
-            initializer(moving_var_init, shape, dtype), "moving_variance", **statistics
-        )
+        self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), "mean", **statistics)
+        self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), "variance", **statistics)
         self.gamma = Parameter(initializer(gamma_init, shape, dtype), "gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, shape, dtype), "beta", requires_grad=affine)
 
@@ -73,7 +71,8 @@ class _BatchNorm(Cell):
 
     def extend_repr(self):
         return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"gamma={self.gamma}, "
             f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
         )
 
@@ -224,7 +223,6 @@ class _InstanceNorm(Cell):
         shape = (num_features,)
         self.moving_mean = Parameter(initializer("zeros", shape, dtype), "mean", requires_grad=False)
         self.moving_variance = Parameter(initializer("ones", shape, dtype), "var", requires_grad=False)
-        self.moving_mean.name, self.moving_variance.name = "moving_mean", "moving_variance"
         self.gamma = Parameter(initializer(gamma_init, shape, dtype), "gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, shape, dtype), "beta", requires_grad=affine)
 

@@ -99,7 +99,9 @@ class SoftMarginLoss(LossBase):
 
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
-    """Cross entropy of softmax(logits) with class numbers (sparse) or distributions, one loss for each row."""
+    """Cross entropy of softmax(logits) with class numbers (sparse) or distributions, one loss for each
+    row.
+    """
 
     def __init__(self, sparse=False, reduction="none"):
         super().__init__(reduction)

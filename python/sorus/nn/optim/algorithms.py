@@ -235,9 +235,9 @@ class RMSProp(Optimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.decay, self.momentum = _unit(decay, "decay", "RMSProp", high=False), float(momentum)
         self.epsilon, self.centered = float(epsilon), centered
-        self.ms, self.moment = self.make_state("mean_square", "ones"), self.make_state("moment")
         if centered:
             self.mg = self.make_state("mean_grad")
+        self.ms, self.moment = self.make_state("mean_square", "ones"), self.make_state("moment")
 
     def construct(self, gradients):
         gradients, step = self.begin(gradients)

@@ -10,11 +10,25 @@ from ..learning_rate_schedule import LearningRateSchedule
 _float32, _int32 = _core.dtypes["float32"], _core.dtypes["int32"]
 
 
+class _IteratorLearningRate(Cell):
+    """Rates by step, kept as a parameter so that a checkpoint holds them."""
+
+    def __init__(self, rates, name):
+        super().__init__(auto_prefix=False)
+        self.values = rates
+        self.learning_rate = Parameter(Tensor(rates, _float32), name=name, requires_grad=False)
+
+    def construct(self, step):
+        """The rate of a step; the last one goes on."""
+        return Tensor(self.values[min(step, len(self.values) - 1)], _float32)
+
+
 class Optimizer(Cell):
     """Updates parameters by their gradients: `optimizer(gradients)`.
 
     `parameters` is a list of parameters or of groups `{"params": [...], "lr": ..., "weight_decay": ...,
-    "grad_centralization": ...}`, with an optional last `{"order_params": [...]}`. `learning_rate` is a number, a list
+    "grad_centralization": ...}`, with an optional last `{"order_params": [...]}`.
+    `learning_rate` is a number, a list
     or tensor with one rate for each step, or a LearningRateSchedule.
     """
 
@@ -39,13 +53,13 @@ class Optimizer(Cell):
         self.dynamic_lr = any(not isinstance(r, float) for r in rates)
         self.is_group_lr = self.is_group and any("lr" in g for g in parameters)
         self._rates, self._decays = rates, decays
+        self.global_step = Parameter(Tensor([0], _int32), name="global_step", requires_grad=False)
+        self._make_rate_parameter(rates)
         self.parameters = ParameterTuple(flat)
         self._parameters = self.parameters
         self.weight_decay = weight_decay
         self.exec_weight_decay = any(d != 0 for d in decays)
         self.param_length = len(flat)
-        self._make_rate_parameter(rates)
-        self.global_step = Parameter(Tensor([0], _int32), name="global_step", requires_grad=False)
         self._step_count = 0
 
     def _read_groups(self, parameters, learning_rate, weight_decay):
@@ -79,16 +93,26 @@ class Optimizer(Cell):
         return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
 
     def _make_rate_parameter(self, rates):
-        """The rate of plain optimizers is a parameter, so that it can be changed between steps."""
+        """Rates that are no schedules are parameters: changed between steps, held by checkpoints."""
         self.learning_rate = None
-        if all(r is rates[0] or r == rates[0] for r in rates if isinstance(r, float)) and isinstance(
-            rates[0], float
-        ):
-            if all(isinstance(r, float) for r in rates):
-                value = Tensor(rates[0], _float32)
-                self.learning_rate = Parameter(value, name="learning_rate", requires_grad=False)
+        made = {}
+        for n, rate in enumerate(rates):
+            name = f"learning_rate_group_{len(made)}" if self.is_group_lr else "learning_rate"
+            key = id(rate) if not isinstance(rate, float) else rate
+            if key not in made:
+                if isinstance(rate, float):
+                    made[key] = Parameter(Tensor(rate, _float32), name=name, requires_grad=False)
+                    attribute = name if self.is_group_lr else "learning_rate"
+                    setattr(self, attribute, made[key])
+                elif isinstance(rate, list):
+                    made[key] = _IteratorLearningRate(rate, name)
+                    setattr(self, f"rates_{len(made)}", made[key])
+                else:
+                    made[key] = rate
+                    setattr(self, f"rates_{len(made)}", rate)
+            rates[n] = made[key]
 
-    # ------------------------------------------------------------------------------------------ for subclasses
+    # ------------------------------------------------------------------------------------- for subclasses
 
     def make_state(self, prefix, init="zeros"):
         """A parameter beside each parameter, named `prefix.<name>`."""
@@ -112,11 +136,11 @@ class Optimizer(Cell):
     def rate_of(self, i, step):
         """The rate of parameter i at a step, as a float32 tensor of rank 0."""
         rate = self._rates[i]
-        if isinstance(rate, float):
-            return self.learning_rate if self.learning_rate is not None else Tensor(rate, _float32)
+        if isinstance(rate, Parameter):
+            return rate
         if isinstance(rate, LearningRateSchedule):
             return rate(Tensor(step, _int32))
-        return Tensor(rate[min(step, len(rate) - 1)], _float32)
+        return rate.construct(step)
 
     def decayed(self, i, gradient, step):
         """The gradient plus weight decay times the parameter."""
@@ -142,7 +166,7 @@ class Optimizer(Cell):
         """The rate of a parameter."""
         for i, p in enumerate(self.parameters):
             if p is param:
-                return self.learning_rate if self.learning_rate is not None else self._rates[i]
+                return self._rates[i]
         raise ValueError(f"get_lr_parameter: parameter is not here: got {param}, need one of the optimizer")
 
     @property
@@ -209,7 +233,8 @@ def _read_rate(rate, what):
             raise ValueError(f"{what}: 'learning_rate' is empty: got no rates, need one or more")
         return values
     raise TypeError(
-        f"{what}: 'learning_rate' has the wrong type: got {type(rate).__name__}, need a number, list or schedule"
+        f"{what}: 'learning_rate' has the wrong type: got {type(rate).__name__}, need a number, list or "
+        f"schedule"
     )
 
 
