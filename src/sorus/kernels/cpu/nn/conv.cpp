@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "sorus/base/cpu_features.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Convolutions by the CPU's own kernels and by oneDNN: float32 everywhere, bfloat16 where the CPU has its
-/// dot products. Activations lie channels-last, weights row-major.
+/// Convolutions by the CPU's own kernels and by oneDNN: float32, and bfloat16 where oneDNN has kernels for
+/// it. Activations lie channels-last, weights row-major.
 namespace sorus {
 namespace {
 
@@ -52,27 +51,28 @@ ConvProblem weight_problem(const KernelCall& c) {
   return problem_of(c.in[0], c.out[0], c.in[1], c.attrs<ConvAttrs>());
 }
 
-/// `kernel(i)` is the kernel's extent along spatial axis i.
-template <class Extent>
-Refusal judge(const KernelCall& c, Extent kernel) {
+/// `problem` describes the call. Whether there is a kernel for it is asked of the library, which plans it and
+/// remembers the plan.
+Refusal judge(const KernelCall& c, ConvProblem (*problem)(const KernelCall&), ConvPass pass) {
   DType t = c.out[0].dtype;
   if (t != DType::kFloat32 && t != DType::kBFloat16) return "it computes float32 and bfloat16";
-  if (t == DType::kBFloat16 && !cpu_features().avx512_bf16) return "this CPU has no bfloat16 dot products";
   for (const Array& a : c.in)
     if (a.present() && a.numel() == 0) return "an operand is empty";
   if (c.out[0].numel() == 0) return "the result is empty";
-  const auto& a = c.attrs<ConvAttrs>();
-  for (int i = 0; i < a.stride.size(); ++i)
-    if (std::max(a.padding[2 * i], a.padding[2 * i + 1]) > a.dilation[i] * (kernel(i) - 1))
+  ConvProblem p = problem(c);
+  for (size_t i = 0; i < static_cast<size_t>(p.rank); ++i)
+    if (std::max(p.pad_low[i], p.pad_high[i]) > p.dilation[i] * (p.kernel[i] - 1))
       return "windows may lie in the padding alone";
+  try {
+    (void)kernels::conv::workspace(p, pass);
+  } catch (const NotSupportedError&) {
+    return "neither the own kernels nor oneDNN take it on this CPU";
+  }
   return kAccepted;
 }
-Refusal supports(const KernelCall& c) {
-  return judge(c, [&](int i) { return c.in[1].size(2 + i); });
-}
-Refusal supports_weight(const KernelCall& c) {
-  return judge(c, [&](int i) { return c.attrs<ConvAttrs>().size[i]; });
-}
+Refusal supports_forward(const KernelCall& c) { return judge(c, forward_problem, ConvPass::kForward); }
+Refusal supports_input(const KernelCall& c) { return judge(c, input_problem, ConvPass::kBackwardData); }
+Refusal supports_weight(const KernelCall& c) { return judge(c, weight_problem, ConvPass::kBackwardWeights); }
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -120,7 +120,7 @@ const KernelRegistrar forward_registered{"conv",
                                          {.name = "conv_cpu",
                                           .in_layout = Layout::kChannelsLast,
                                           .out_layout = Layout::kChannelsLast,
-                                          .supports = supports,
+                                          .supports = supports_forward,
                                           .workspace = forward_workspace,
                                           .run = forward,
                                           .row_major_in = kWeightAndBias},
@@ -129,7 +129,7 @@ const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                 {.name = "conv_backward_input_cpu",
                                                  .in_layout = Layout::kChannelsLast,
                                                  .out_layout = Layout::kChannelsLast,
-                                                 .supports = supports,
+                                                 .supports = supports_input,
                                                  .workspace = input_workspace,
                                                  .run = backward_input,
                                                  .row_major_in = kWeightAndBias},
