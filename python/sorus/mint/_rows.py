@@ -214,7 +214,7 @@ cummax(input, dim) -> cummax(input, dim)
 cummin(input, dim) -> cummin(input, dim)
 nansum(input, dim=None, keepdim=False, *, dtype=None) -> nansum(input, dim, keepdim, dtype)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> allclose(input, other, rtol, atol,
-equal_nan)
+    equal_nan)
 cross(input, other, dim=None) -> cross_by(input, other, dim)
 diff(input, n=1, dim=-1, prepend=None, append=None) -> diff(input, n, dim, prepend, append)
 trace(input) -> trace(input)
