@@ -1,0 +1,76 @@
+"""Settings, seeds and the layout of the package."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import sorus as ms
+
+
+def test_unknown_setting_names_near_ones():
+    with pytest.raises(ValueError, match="device_target"):
+        ms.set_context(device_targett="CPU")
+    with pytest.raises(ValueError, match="unknown setting"):
+        ms.get_context("nothing")
+
+
+def test_settings_are_kept():
+    ms.set_context(save_graphs=True, max_call_depth=2000)
+    assert ms.get_context("max_call_depth") == 2000
+    assert ms.context.get_context("save_graphs") is True
+    for bad in ({"mode": 5}, {"device_target": "TPU"}, {"max_call_depth": 0}, {"numerics": "fast"}):
+        with pytest.raises(ValueError):
+            ms.set_context(**bad)
+
+
+def test_accelerators_warn_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ms.set_context(device_target="Ascend")
+        ms.set_context(device_target="Ascend")
+    assert len(caught) == 1
+    ms.set_context(device_target="CPU")
+
+
+def test_parallel_settings():
+    ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+    assert ms.get_auto_parallel_context("parallel_mode") == "data_parallel"
+    ms.reset_auto_parallel_context()
+    assert ms.get_auto_parallel_context("parallel_mode") == "stand_alone"
+    with pytest.raises(ValueError):
+        ms.set_auto_parallel_context(nothing=1)
+
+
+def test_seed_repeats():
+    def draw():
+        ms.set_seed(7)
+        dense = ms.nn.Dense(3, 3)
+        return dense.weight.asnumpy(), ms.ops.rand(4).asnumpy(), ms.ops.randn(4).asnumpy()
+
+    for first, second in zip(draw(), draw()):
+        assert np.array_equal(first, second)
+    with pytest.raises(TypeError):
+        ms.set_seed("a")
+    with pytest.raises(ValueError):
+        ms.set_seed(-1)
+
+
+def test_run_check(capsys):
+    ms.run_check()
+    assert "successfully" in capsys.readouterr().out
+
+
+def test_importing_the_package_loads_no_layers():
+    modules = "('sorus.nn', 'sorus.mint', 'sorus.dataset')"
+    code = f"import sys, sorus; print([m for m in {modules} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
+    )
+    assert done.stdout.strip() == "[]"
