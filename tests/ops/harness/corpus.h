@@ -2,10 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include "sorus/dispatch/apply.h"
 #include "tests/ops/harness/compare.h"
 
 /// One test per (function, check), so that a failure names both; the trace names sample and dtype.
 namespace sorus::samples {
+
+/// Calls `check` for every op that runs while it is in scope, whatever function called it.
+class CallListener : public Recorder {
+ public:
+  using Check = std::function<void(const OpDef&, OperandSpan, AttrsRef, std::span<const Tensor>)>;
+  explicit CallListener(Check check) : check_(std::move(check)) {}
+  bool follow(const OpDef&, OperandSpan, AttrsRef, TensorList&) override { return false; }
+  void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) override {
+    check_(op, in, attrs, out);
+  }
+  void observe(const Value&) override {}
+
+ private:
+  Check check_;
+  ScopedState<Recorder*> scope_{&ScopeState::recorder, this};
+};
 
 class Corpus : public ::testing::TestWithParam<std::string> {
  protected:

@@ -7,22 +7,6 @@
 namespace sorus::samples {
 namespace {
 
-/// Calls `check` for every op that runs while it is in scope, whatever function called it.
-class CallListener : public Recorder {
- public:
-  using Check = std::function<void(const OpDef&, OperandSpan, AttrsRef, std::span<const Tensor>)>;
-  explicit CallListener(Check check) : check_(std::move(check)) {}
-  bool follow(const OpDef&, OperandSpan, AttrsRef, TensorList&) override { return false; }
-  void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) override {
-    check_(op, in, attrs, out);
-  }
-  void observe(const Value&) override {}
-
- private:
-  Check check_;
-  ScopedState<Recorder*> scope_{&ScopeState::recorder, this};
-};
-
 class ThreadCount {
  public:
   explicit ThreadCount(int n) : saved_(num_threads()) { set_num_threads(n); }

@@ -22,4 +22,18 @@ namespace sorus {
                                      Generator& generator = default_generator());
 [[nodiscard]] SORUS_API Tensor dropout(const Tensor& x, double p, Generator& generator = default_generator());
 
+/// Integers of [low, high), each as likely as the next to within 2^-53. Throws ValueError for an empty range.
+[[nodiscard]] SORUS_API Tensor random_integers(int64_t low, int64_t high, const Shape& shape,
+                                               DType dtype = DType::kInt64,
+                                               Generator& generator = default_generator());
+/// The numbers below n in random order.
+[[nodiscard]] SORUS_API Tensor random_permutation(int64_t n, DType dtype = DType::kInt64,
+                                                  Generator& generator = default_generator());
+/// 1 with the probability that each element of `p` states, else 0, in the dtype of `p`.
+[[nodiscard]] SORUS_API Tensor bernoulli(const Tensor& p, Generator& generator = default_generator());
+/// The standard normal distribution between two bounds. Throws ValueError unless low < high.
+[[nodiscard]] SORUS_API Tensor truncated_normal(const Shape& shape, double low = -2, double high = 2,
+                                                DType dtype = DType::kFloat32,
+                                                Generator& generator = default_generator());
+
 }  // namespace sorus

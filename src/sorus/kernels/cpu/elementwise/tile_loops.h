@@ -57,31 +57,33 @@ void lane_tile(void* out, const void* const* in, int64_t n, const double* parame
 /// One element of T as plain code computes it.
 template <class T>
 HWY_INLINE auto plain_lane(T v) {
-  if constexpr (std::is_same_v<T, bool>)
-    return IntegerLane<uint8_t>{static_cast<uint8_t>(v)};
-  else if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_integral_v<T>)
     return IntegerLane<T>{v};
   else
     return sorus::math::ScalarLane<T>{v};
 }
 
 /// Rows of integers, and rows that give bools: plain loops, which the compiler vectorizes.
-template <class Row, class T, class Out, std::size_t... kI>
-HWY_INLINE void plain_loop(Out* out, const void* const* in, int64_t n, std::index_sequence<kI...>) {
-  const T* const from[] = {static_cast<const T*>(in[kI])...};
+template <class Row, class Out, class T, class... More>
+HWY_INLINE void plain_loop(Out* out, int64_t n, const T* first, const More*... more) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const auto y = Row{}(plain_lane<T>(from[kI][i])...);
+    // The number at once: a lane kept in a variable is memory to the vectorizer of GCC 12.
+    const auto y = Row{}(plain_lane<T>(first[i]), plain_lane<More>(more[i])...).v;
     if constexpr (std::is_same_v<Out, bool>)
-      out[i] = y.v != 0;
+      out[i] = static_cast<bool>(y);
     else
-      out[i] = static_cast<Out>(y.v);
+      out[i] = static_cast<Out>(y);
   }
 }
 template <class Row, class T>
 void plain_tile(void* out, const void* const* in, int64_t n, const double*) {
   using Out = std::conditional_t<Row::kGivesTruth, bool, T>;
-  plain_loop<Row, T>(static_cast<Out*>(out), in, n, std::make_index_sequence<Row::kOperands>{});
+  using In = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;  // bools are bytes of 0 and 1
+  [&]<std::size_t... kI>(std::index_sequence<kI...>) {
+    plain_loop<Row>(static_cast<Out*>(out), n, static_cast<const In*>(in[kI])...);
+  }
+  (std::make_index_sequence<Row::kOperands>{});
 }
 
 template <class Row, class T>

@@ -38,6 +38,9 @@ inline constexpr int64_t kTileElements = 2048;
 /// Elements that one thread takes at a time.
 inline constexpr int64_t kPieceElements = 32768;
 
+/// A tile function for a frequent cast, null for the others.
+[[nodiscard]] TileFunction find_frequent_cast(DType from, DType to);
+
 /// How the bytes of one operand or of the result become the compute type.
 struct TileCall {
   TileFunction function;

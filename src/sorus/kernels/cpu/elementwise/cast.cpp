@@ -1,0 +1,57 @@
+#include "sorus/kernels/convert.h"
+#include "sorus/kernels/cpu/elementwise/convert_tiles.h"
+#include "sorus/kernels/cpu/elementwise/tiles.h"
+
+namespace sorus::cpu {
+namespace {
+
+template <class From, class To>
+void convert_tile(void* out, const void* const* in, int64_t n, const double*) {
+  const auto* from = static_cast<const From*>(in[0]);
+  auto* to = static_cast<To*>(out);
+  for (int64_t i = 0; i < n; ++i) to[i] = convert_element<To>(from[i]);
+}
+
+template <class Half>
+void widen_tile(void* out, const void* const* in, int64_t n, const double*) {
+  widen(static_cast<const Half*>(in[0]), static_cast<float*>(out), n);
+}
+template <class Half>
+void narrow_tile(void* out, const void* const* in, int64_t n, const double*) {
+  narrow(static_cast<const float*>(in[0]), static_cast<Half*>(out), n);
+}
+
+/// Between any two dtypes; 16-bit floats on the left are widened first.
+TileFunction any_cast(DType from, DType to) {
+  return visit_dtype(from, [&]<class From>(std::type_identity<From>) -> TileFunction {
+    using Wide = ComputeType<From>;
+    return visit_dtype(to, []<class To>(std::type_identity<To>) -> TileFunction {
+      if constexpr (std::is_same_v<Wide, float> && !std::is_same_v<ComputeType<To>, To>)
+        return narrow_tile<To>;
+      else
+        return convert_tile<Wide, To>;
+    });
+  });
+}
+
+void run_cast(const KernelCall& call) {
+  const DType from = call.in[0].dtype;
+  const DType to = call.out[0].dtype;
+  TileCall tile{.function = nullptr, .parameters = nullptr, .compute = {from}, .result = to};
+  if (is_half(from) && to == DType::kFloat32) {
+    tile.function = from == DType::kFloat16 ? widen_tile<Float16> : widen_tile<BFloat16>;
+  } else {
+    const DType wide = is_half(from) ? DType::kFloat32 : from;
+    tile.compute[0] = wide;
+    tile.function = find_frequent_cast(wide, to);
+    if (!tile.function) tile.function = any_cast(from, to);
+  }
+  run_tiles(tile, call);
+}
+
+const KernelRegistrar registered{
+    "cast", Kernel{.name = "simd", .in_layout = Layout::kAny, .out_layout = Layout::kAny, .run = run_cast},
+    kSimdRank};
+
+}  // namespace
+}  // namespace sorus::cpu
