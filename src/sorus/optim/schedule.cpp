@@ -39,7 +39,10 @@ Schedule exponential_decay(double rate, double decay_rate, int64_t decay_steps, 
 
 Schedule natural_exp_decay(double rate, double decay_rate, int64_t decay_steps, bool is_stair) {
   check_positive("natural_exp_decay", "decay_steps", static_cast<double>(decay_steps));
-  return [=](int64_t step) { return rate * std::exp(-decay_rate * progress(step, decay_steps, is_stair)); };
+  return [=](int64_t step) {
+    auto counted = static_cast<double>(is_stair ? step / decay_steps * decay_steps : step);
+    return rate * std::exp(-decay_rate * counted);
+  };
 }
 
 Schedule inverse_decay(double rate, double decay_rate, int64_t decay_steps, bool is_stair) {

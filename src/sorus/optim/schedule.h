@@ -18,7 +18,7 @@ using Schedule = std::function<double(int64_t step)>;
 /// rate * decay_rate^p with p = step / decay_steps, rounded down when `is_stair`.
 [[nodiscard]] SORUS_API Schedule exponential_decay(double rate, double decay_rate, int64_t decay_steps,
                                                    bool is_stair = false);
-/// rate * exp(-decay_rate * p).
+/// rate * exp(-decay_rate * step), with `is_stair` the step rounded down to a multiple of `decay_steps`.
 [[nodiscard]] SORUS_API Schedule natural_exp_decay(double rate, double decay_rate, int64_t decay_steps,
                                                    bool is_stair = false);
 /// rate / (1 + decay_rate * p).
