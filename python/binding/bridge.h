@@ -86,6 +86,7 @@ void bind_tensor(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_autograd(nb::module_& m);
+void bind_train(nb::module_& m);
 void bind_boundary(nb::module_& m);
 void bind_dataset(nb::module_& m);
 

@@ -13,6 +13,7 @@ namespace sorus::python {
 [[nodiscard]] std::vector<Function> nn_functions();
 [[nodiscard]] std::vector<Function> recurrent_functions();
 [[nodiscard]] std::vector<Function> optim_functions();
+[[nodiscard]] std::vector<Function> schedule_functions();
 [[nodiscard]] std::vector<Function> loss_functions();
 [[nodiscard]] std::vector<Function> random_functions();
 

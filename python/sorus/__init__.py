@@ -31,6 +31,14 @@ _LAZY_NAMES = {
     "jit_class": "_jit",
     "run_check": "_check",
 }
+_LAZY_NAMES.update(
+    dict.fromkeys(
+        "Callback CheckpointConfig DynamicLossScaleManager EarlyStopping FixedLossScaleManager History "
+        "LambdaCallback LossMonitor LossScaleManager Model ModelCheckpoint ReduceLROnPlateau RunContext "
+        "TimeMonitor load_checkpoint load_checkpoint_async load_param_into_net save_checkpoint".split(),
+        "train",
+    )
+)
 
 
 def __getattr__(name):

@@ -121,27 +121,27 @@ from .learning_rate_schedule import (
     PolynomialDecayLR,
     WarmUpLR,
 )
-from .optim.algorithms import (
-    SGD,
-    AdaMax,
-    Adadelta,
-    Adagrad,
-    Adam,
-    AdamWeightDecay,
-    Lamb,
-    Momentum,
-    RMSProp,
+from .optim import (
+    ASGD, FTRL, LARS, SGD, Adadelta, Adagrad, Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam,
+    Momentum, Optimizer, ProximalAdagrad, RMSProp, Rprop,
 )
-from .optim.optimizer import Optimizer
 from .wrap import (
-    DistributedGradReducer,
-    DynamicLossScaleUpdateCell,
-    FixedLossScaleUpdateCell,
-    TrainOneStepWithLossScaleCell,
-    ForwardValueAndGrad,
-    ParameterUpdate,
-    TrainOneStepCell,
-    WithEvalCell,
+    DistributedGradReducer, DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell, ForwardValueAndGrad,
+    ParameterUpdate, TrainOneStepCell, TrainOneStepWithLossScaleCell, WithEvalCell, WithGradCell,
     WithLossCell,
 )
 from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+
+_METRICS = frozenset(
+    "Accuracy ConfusionMatrix CosineSimilarity Dice F1 Fbeta MAE MSE Metric Perplexity Precision Recall "
+    "Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy get_metric_fn names "
+    "rearrange_inputs".split()
+)
+
+
+def __getattr__(name):
+    if name in _METRICS:  # their older place
+        from . import metrics
+
+        return getattr(metrics, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

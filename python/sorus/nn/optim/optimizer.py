@@ -1,262 +1,338 @@
-"""The base of optimizers: parameter groups, learning rates, weight decay."""
+"""The base of optimizers: learning rates, weight decay and groups of parameters."""
 
-from ... import _core, ops
-from ... import _functions as F
+from collections.abc import Iterable
+
+import numpy as np
+
+from ... import _core
 from ..._core import Tensor
 from ...common.parameter import Parameter, ParameterTuple
 from ..cell import Cell
+from ..layer.container import CellList
 from ..learning_rate_schedule import LearningRateSchedule
 
 _float32, _int32 = _core.dtypes["float32"], _core.dtypes["int32"]
+_GROUP_KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 
 
-class _IteratorLearningRate(Cell):
-    """Rates by step, kept as a parameter so that a checkpoint holds them."""
+def state_parameter(value, name, shape=()):
+    """A state parameter filled with a number."""
+    return Parameter(Tensor(np.full(shape, value, np.float32)), name=name, requires_grad=False)
+
+
+class _FixedRate(Cell):
+    """A fixed rate where others of the optimizer change."""
+
+    def __init__(self, rate, name):
+        super().__init__(auto_prefix=False)
+        self.learning_rate = Parameter(Tensor(rate, _float32), name=name, requires_grad=False)
+
+    def construct(self, global_step):  # noqa: ARG002
+        return self.learning_rate
+
+
+class _ListedRate(Cell):
+    """The rate of a step from a list; the last one goes on."""
 
     def __init__(self, rates, name):
         super().__init__(auto_prefix=False)
-        self.values = rates
         self.learning_rate = Parameter(Tensor(rates, _float32), name=name, requires_grad=False)
 
-    def construct(self, step):
-        """The rate of a step; the last one goes on."""
-        return Tensor(self.values[min(step, len(self.values) - 1)], _float32)
+    def construct(self, global_step):
+        step = min(int(global_step), self.learning_rate.shape[0] - 1)
+        return self.learning_rate[step]
 
 
-class Optimizer(Cell):
-    """Updates parameters by their gradients: `optimizer(gradients)`.
-
-    `parameters` is a list of parameters or of groups `{"params": [...], "lr": ..., "weight_decay": ...,
-    "grad_centralization": ...}`, with an optional last `{"order_params": [...]}`.
-    `learning_rate` is a number, a list
-    or tensor with one rate for each step, or a LearningRateSchedule.
-    """
-
-    def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
-        super().__init__(auto_prefix=False)
-        parameters = list(parameters)
-        if not parameters:
-            raise ValueError(
-                f"{type(self).__name__}: no parameters: got an empty list, need parameters or groups"
-            )
-        if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)):
-            raise TypeError(
-                f"{type(self).__name__}: 'loss_scale' has the wrong type: got {loss_scale!r}, need a number"
-            )
-        if loss_scale <= 0:
-            raise ValueError(
-                f"{type(self).__name__}: 'loss_scale' is out of range: got {loss_scale}, need more than 0"
-            )
-        self.loss_scale = float(loss_scale)
-        self.is_group = isinstance(parameters[0], dict)
-        flat, rates, decays = self._read_groups(parameters, learning_rate, weight_decay)
-        self.dynamic_lr = any(not isinstance(r, float) for r in rates)
-        self.is_group_lr = self.is_group and any("lr" in g for g in parameters)
-        self._rates, self._decays = rates, decays
-        self.global_step = Parameter(Tensor([0], _int32), name="global_step", requires_grad=False)
-        self._make_rate_parameter(rates)
-        self.parameters = ParameterTuple(flat)
-        self._parameters = self.parameters
-        self.weight_decay = weight_decay
-        self.exec_weight_decay = any(d != 0 for d in decays)
-        self.param_length = len(flat)
-        self._step_count = 0
-
-    def _read_groups(self, parameters, learning_rate, weight_decay):
-        what = type(self).__name__
-        if not self.is_group:
-            _check_parameters(parameters, what)
-            rate, decay = _read_rate(learning_rate, what), _read_decay(weight_decay, what)
-            # Biases and norms decay like the rest; groups tell them apart.
-            return parameters, [rate] * len(parameters), [decay] * len(parameters)
-        found = {}
-        order = None
-        for group in parameters:
-            if "order_params" in group:
-                order = list(group["order_params"])
-                continue
-            rate = _read_rate(group.get("lr", learning_rate), what)
-            decay = _read_decay(group.get("weight_decay", weight_decay), what)
-            members = list(group["params"])
-            _check_parameters(members, what)
-            for p in members:
-                if id(p) in found:
-                    raise RuntimeError(
-                        f"{what}: parameter is in two groups: got '{p.name}' again, need it once"
-                    )
-                found[id(p)] = (p, rate, decay)
-        if order is not None:
-            if {id(p) for p in order} != set(found):
-                raise ValueError(f"{what}: 'order_params' differs from the groups: need the same parameters")
-            found = {id(p): found[id(p)] for p in order}
-        rows = list(found.values())
-        return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
-
-    def _make_rate_parameter(self, rates):
-        """Rates that are no schedules are parameters: changed between steps, held by checkpoints."""
-        self.learning_rate = None
-        made = {}
-        for n, rate in enumerate(rates):
-            name = f"learning_rate_group_{len(made)}" if self.is_group_lr else "learning_rate"
-            key = id(rate) if not isinstance(rate, float) else rate
-            if key not in made:
-                if isinstance(rate, float):
-                    made[key] = Parameter(Tensor(rate, _float32), name=name, requires_grad=False)
-                    attribute = name if self.is_group_lr else "learning_rate"
-                    setattr(self, attribute, made[key])
-                elif isinstance(rate, list):
-                    made[key] = _IteratorLearningRate(rate, name)
-                    setattr(self, f"rates_{len(made)}", made[key])
-                else:
-                    made[key] = rate
-                    setattr(self, f"rates_{len(made)}", rate)
-            rates[n] = made[key]
-
-    # ------------------------------------------------------------------------------------- for subclasses
-
-    def make_state(self, prefix, init="zeros"):
-        """A parameter beside each parameter, named `prefix.<name>`."""
-        return self.parameters.clone(prefix=prefix, init=init)
-
-    def begin(self, gradients):
-        """Gradients without the loss scale, checked, and counts the step."""
-        gradients = tuple(gradients)
-        if len(gradients) != self.param_length:
-            raise ValueError(
-                f"{type(self).__name__}: number of gradients differs: got {len(gradients)}, need "
-                f"{self.param_length}"
-            )
-        step = self._step_count
-        self._step_count += 1
-        self.global_step.set_data(self.global_step + 1)
-        if self.loss_scale != 1.0:
-            gradients = tuple(F.mul(g, 1.0 / self.loss_scale) for g in gradients)
-        return gradients, step
-
-    def rate_of(self, i, step):
-        """The rate of parameter i at a step, as a float32 tensor of rank 0."""
-        rate = self._rates[i]
-        if isinstance(rate, Parameter):
-            return rate
-        if isinstance(rate, LearningRateSchedule):
-            return rate(Tensor(step, _int32))
-        return rate.construct(step)
-
-    def decayed(self, i, gradient, step):
-        """The gradient plus weight decay times the parameter."""
-        decay = self.decay_of(i, step)
-        return F.add(gradient, F.mul(self.parameters[i], decay)) if decay else gradient
-
-    def decay_of(self, i, step):
-        """Weight decay of parameter i at a step."""
-        decay = self._decays[i]
-        return decay(Tensor(step, _int32)) if isinstance(decay, Cell) else decay
-
-    def get_lr(self):
-        """The rate of the coming step, or one for each parameter."""
-        rates = [self.rate_of(i, self._step_count) for i in range(self.param_length)]
-        return tuple(rates) if self.is_group_lr else rates[0]
-
-    def get_weight_decay(self):
-        """Weight decay, or one for each parameter."""
-        decays = [self.decay_of(i, self._step_count) for i in range(self.param_length)]
-        return tuple(decays) if self.is_group else decays[0]
-
-    def get_lr_parameter(self, param):
-        """The rate of a parameter."""
-        for i, p in enumerate(self.parameters):
-            if p is param:
-                return self._rates[i]
-        raise ValueError(f"get_lr_parameter: parameter is not here: got {param}, need one of the optimizer")
-
-    @property
-    def unique(self):
-        """Accepted for compatibility."""
-        return True
-
-    @unique.setter
-    def unique(self, value):
-        pass
-
-    def broadcast_params(self, optim_result):
-        """One process has all parameters."""
-        return optim_result
-
-    def decay_weight(self, gradients):
-        """Gradients plus weight decay times the parameters."""
-        return tuple(self.decayed(i, g, self._step_count) for i, g in enumerate(gradients))
-
-    def scale_grad(self, gradients):
-        """Gradients without the loss scale."""
-        if self.loss_scale == 1.0:
-            return gradients
-        return tuple(F.mul(g, 1.0 / self.loss_scale) for g in gradients)
-
-    def extend_repr(self):
-        return ""
-
-
-def update(parameter, *pairs):
-    """Gives parameters their new values: `update(p, new, m, new_m)`."""
-    values = (parameter, *pairs)
-    for target, value in zip(values[0::2], values[1::2]):
-        target.set_data(value)
-
-
-def _check_parameters(parameters, what):
-    for p in parameters:
-        if not isinstance(p, Parameter):
-            raise TypeError(f"{what}: parameter has the wrong type: got {type(p).__name__}, need a Parameter")
-    names = [p.name for p in parameters]
-    for name in names:
-        if names.count(name) > 1:
-            raise RuntimeError(f"{what}: two parameters share a name: got '{name}', need distinct names")
-
-
-def _read_rate(rate, what):
-    if isinstance(rate, LearningRateSchedule):
-        return rate
+def _rate_of(rate, name):
+    """A Parameter for a fixed rate, a Cell of the step for any other."""
     if isinstance(rate, bool):
         raise TypeError(
-            f"{what}: 'learning_rate' has the wrong type: got bool, need a number, list or schedule"
+            "optimizer: 'learning_rate' has the wrong type: got bool, need a float, a list or a schedule"
         )
     if isinstance(rate, (int, float)):
         if rate < 0:
-            raise ValueError(f"{what}: 'learning_rate' is out of range: got {rate}, need 0 or more")
-        return float(rate)
+            raise ValueError(f"optimizer: 'learning_rate' is negative: got {rate}, need 0 or more")
+        return Parameter(Tensor(float(rate), _float32), name=name, requires_grad=False)
     if isinstance(rate, Tensor):
-        values = rate.asnumpy().reshape(-1).tolist()
-        return float(values[0]) if rate.ndim == 0 or len(values) == 1 else values
-    if hasattr(rate, "__iter__"):
-        values = [float(v) for v in rate]
-        if not values:
-            raise ValueError(f"{what}: 'learning_rate' is empty: got no rates, need one or more")
-        return values
+        if rate.ndim == 0:
+            return Parameter(Tensor(float(rate), _float32), name=name, requires_grad=False)
+        if rate.ndim > 1:
+            raise ValueError(
+                f"optimizer: 'learning_rate' has rank {rate.ndim}: need a number or a list of rates"
+            )
+        return _ListedRate(rate, name)
+    if isinstance(rate, (LearningRateSchedule, Cell)):
+        return rate
+    if isinstance(rate, Iterable):
+        rates = [float(r) for r in rate]
+        if not rates:
+            raise ValueError("optimizer: 'learning_rate' is empty: got no rate, need at least one")
+        return _ListedRate(rates, name)
     raise TypeError(
-        f"{what}: 'learning_rate' has the wrong type: got {type(rate).__name__}, need a number, list or "
-        f"schedule"
+        f"optimizer: 'learning_rate' has the wrong type: got {type(rate).__name__}, "
+        "need a float, a list, a Tensor or "
+        "a LearningRateSchedule"
     )
 
 
-def _read_decay(decay, what):
+def _check_decay(decay):
     if isinstance(decay, Cell):
         return decay
     if isinstance(decay, bool) or not isinstance(decay, (int, float)):
         raise TypeError(
-            f"{what}: 'weight_decay' has the wrong type: got {type(decay).__name__}, need a number"
+            f"optimizer: 'weight_decay' has the wrong type: got {type(decay).__name__}, "
+            "need a float or a Cell"
         )
     if decay < 0:
-        raise ValueError(f"{what}: 'weight_decay' is out of range: got {decay}, need 0 or more")
+        raise ValueError(f"optimizer: 'weight_decay' is negative: got {decay}, need 0 or more")
     return float(decay)
 
 
+class Optimizer(Cell):
+    """The base of optimizers. A subclass updates its parameters in `construct(gradients)`.
+
+    `parameters` is a list of Parameters, or of groups: dicts with "params" and optionally "lr",
+    "weight_decay" and "grad_centralization", and at most one with "order_params" alone, the order in which
+    gradients come. Weight decay leaves out parameters with "beta" or "gamma" in their names unless parameters
+    are grouped. `learning_rate` is a number, a list of rates by step, a Tensor or a LearningRateSchedule.
+    """
+
+    def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
+        super().__init__(auto_prefix=False)
+        groups, order = self._groups(parameters)
+        self.is_group = groups is not None
+        if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)) or loss_scale <= 0:
+            raise ValueError(
+                f"optimizer: 'loss_scale' is out of range: got {loss_scale!r}, need a float above 0"
+            )
+        self.loss_scale = float(loss_scale)
+        self.need_scale = self.loss_scale != 1.0
+        self.reciprocal_scale = 1.0 / self.loss_scale
+        self.param_length = len(order)
+        self.global_step = Parameter(Tensor([0], _int32), name="global_step", requires_grad=False)
+        self._set_decays(groups, order, _check_decay(weight_decay))
+        self._set_rates(groups, order, _rate_of(learning_rate, "learning_rate"))
+        if not self.dynamic_lr and self.is_group_lr:
+            self.learning_rate = ParameterTuple(self._rates)
+        elif not self.dynamic_lr:
+            self.learning_rate = self._rates[0]
+        self.parameters = ParameterTuple(order)
+        self._parameters = tuple(order)
+
+    @staticmethod
+    def _groups(parameters):
+        """(groups or None, parameters in the order of gradients)."""
+        if isinstance(parameters, (Parameter, dict, str)) or not isinstance(parameters, Iterable):
+            raise TypeError(
+                f"optimizer: 'params' has the wrong type: got {type(parameters).__name__}, need a list"
+            )
+        items = list(parameters)
+        if not items:
+            raise ValueError("optimizer: 'params' is empty: got no parameter, need at least one")
+        if all(isinstance(item, Parameter) for item in items):
+            groups, order = None, items
+        elif all(isinstance(item, dict) for item in items):
+            groups = [g for g in items if "order_params" not in g]
+            for g in items:
+                unknown = [key for key in g if key not in _GROUP_KEYS]
+                if unknown or ("params" not in g and "order_params" not in g):
+                    raise KeyError(
+                        f"optimizer: group is not usable: got keys {list(g)}, "
+                        f"need 'params' and of {_GROUP_KEYS}"
+                    )
+            order = [p for g in groups for p in g["params"]]
+            asked = [g["order_params"] for g in items if "order_params" in g]
+            if asked:
+                asked = list(asked[0])
+                if {id(p) for p in asked} != {id(p) for p in order}:
+                    raise ValueError(
+                        "optimizer: 'order_params' does not hold just the parameters of the groups"
+                    )
+                order = asked
+        else:
+            raise TypeError("optimizer: 'params' mixes kinds: need all Parameters or all groups (dicts)")
+        for p in order:
+            if not isinstance(p, Parameter):
+                raise TypeError(
+                    f"optimizer: element has the wrong type: got {type(p).__name__}, need a Parameter"
+                )
+        names = [p.name for p in order]
+        if len(set(names)) != len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise RuntimeError(
+                f"optimizer: two parameters have one name: got '{twice}' again, need distinct names"
+            )
+        return groups, order
+
+    def _set_decays(self, groups, order, weight_decay):
+        by_id = {}
+        centralized = {}
+        for g in groups or []:
+            for p in g["params"]:
+                by_id[id(p)] = _check_decay(g.get("weight_decay", weight_decay))
+                centralized[id(p)] = bool(g.get("grad_centralization", False))
+        if groups is None:
+            flags = ["beta" not in p.name and "gamma" not in p.name for p in order]
+            by_id = {id(p): weight_decay if on else 0.0 for p, on in zip(order, flags)}
+        self._decays = [by_id[id(p)] for p in order]
+        self.decay_flags = tuple(isinstance(d, Cell) or d > 0 for d in self._decays)
+        self.dynamic_weight_decay = any(isinstance(d, Cell) for d in self._decays)
+        self.exec_weight_decay = any(self.decay_flags)
+        self.weight_decay = tuple(self._decays) if groups is not None else weight_decay
+        self.grad_centralization_flags = tuple(centralized.get(id(p), False) for p in order)
+        self.grad_centralization = any(self.grad_centralization_flags)
+
+    def _set_rates(self, groups, order, default):
+        by_id = {}
+        for n, g in enumerate(groups or []):
+            if "lr" in g:
+                rate = _rate_of(g["lr"], f"learning_rate_group_{n}")
+                by_id.update((id(p), rate) for p in g["params"])
+        self.is_group_lr = bool(by_id)
+        self._rates = [by_id.get(id(p), default) for p in order]
+        self.dynamic_lr = any(isinstance(r, Cell) for r in self._rates)
+        if not self.dynamic_lr:
+            return
+        if not self.is_group_lr:
+            self.learning_rate = default
+            return
+        wrapped = {id(r): r if isinstance(r, Cell) else _FixedRate(float(r), r.name) for r in self._rates}
+        self._rates = [wrapped[id(r)] for r in self._rates]
+        self.learning_rate = CellList(self._rates, auto_prefix=False)
+
+    # ----------------------------------------------------------------------------------------------- one step
+
+    def get_lr(self):
+        """The rate of this step (a tuple of one for each parameter when groups have rates of their own);
+        counts the step."""
+        made = {}
+
+        def now(rate):
+            if not isinstance(rate, Cell):
+                return rate
+            if id(rate) not in made:
+                made[id(rate)] = rate(self.global_step).reshape(())
+            return made[id(rate)]
+
+        rates = tuple(now(rate) for rate in self._rates)
+        self.global_step._set_value(self.global_step + 1)
+        return rates if self.is_group_lr else rates[0]
+
+    def get_weight_decay(self):
+        """Weight decay of this step, a tuple of one for each parameter when parameters are grouped."""
+        decays = tuple(d(self.global_step) if isinstance(d, Cell) else d for d in self._decays)
+        if self.is_group:
+            return decays
+        return (
+            self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
+        )
+
+    def get_lr_parameter(self, param):
+        """The rate (a Parameter or a Cell) of a parameter, or a list of those of several."""
+        single = isinstance(param, Parameter)
+        found = []
+        for p in [param] if single else param:
+            places = [i for i, mine in enumerate(self._parameters) if mine is p]
+            if not places:
+                raise ValueError(f"get_lr_parameter: parameter is not mine: got '{p.name}'")
+            found.append(self._rates[places[0]])
+        return found[0] if single else found
+
+    def decay_weight(self, gradients):
+        """Gradients with weight decay added."""
+        if not self.exec_weight_decay:
+            return gradients
+        decays = [d(self.global_step) if isinstance(d, Cell) else d for d in self._decays]
+        # Scaled gradients need a decay scaled likewise.
+        return tuple(
+            g + p * (d * self.loss_scale if self.need_scale else d) if on else g
+            for g, p, d, on in zip(gradients, self._parameters, decays, self.decay_flags)
+        )
+
+    def scale_grad(self, gradients):
+        """Gradients without the loss scale."""
+        return tuple(g * self.reciprocal_scale for g in gradients) if self.need_scale else gradients
+
+    def gradients_centralization(self, gradients):
+        """Gradients less their means over all axes but the first, where groups ask for it."""
+        if not self.grad_centralization:
+            return gradients
+        return tuple(
+            g - g.mean(tuple(range(1, g.ndim)), True) if on and g.ndim > 1 else g
+            for g, on in zip(gradients, self.grad_centralization_flags)
+        )
+
+    def flatten_gradients(self, gradients):
+        """The gradients: they stay where they are."""
+        return gradients
+
+    def prepared(self, gradients, decay=True):
+        """Gradients as rules want them: decayed, centralized, unscaled."""
+        gradients = tuple(gradients)
+        if len(gradients) != len(self._parameters):
+            raise ValueError(
+                f"optimizer: number of gradients differs: got {len(gradients)}, need {len(self._parameters)}"
+            )
+        if decay:
+            gradients = self.decay_weight(gradients)
+        return self.scale_grad(self.gradients_centralization(gradients))
+
+    def rates(self):
+        """One rate for each parameter, in its dtype; counts the step."""
+        rates = self.get_lr()
+        rates = rates if self.is_group_lr else (rates,) * len(self._parameters)
+        return [self.beside(rate, p) for rate, p in zip(rates, self._parameters)]
+
+    @staticmethod
+    def beside(rate, parameter):
+        """A rate in the dtype of a parameter."""
+        return rate if rate.dtype is parameter.dtype else rate.astype(parameter.dtype)
+
+    def make_state(self, kind, first=0.0):
+        """A state parameter `kind.name` for each parameter, filled with `first` ("zeros" and "ones" too)."""
+        first = {"zeros": 0.0, "ones": 1.0}.get(first, first)
+        made = []
+        for p in self._parameters:
+            value = Tensor(np.full(p.shape, first, np.float32), p.dtype)
+            made.append(Parameter(value, name=f"{kind}.{p.name}", requires_grad=False))
+        return ParameterTuple(made)
+
+    def broadcast_params(self, optim_result):
+        """The result: one process has all parameters."""
+        return optim_result
+
+    @property
+    def unique(self):
+        """Whether indices of sparse gradients are made unique first; gradients here are dense."""
+        return True
+
+    @unique.setter
+    def unique(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"optimizer: 'unique' has the wrong type: got {type(value).__name__}, need a bool"
+            )
+
+    @property
+    def target(self):
+        """Where parameters are updated."""
+        return "CPU"
+
+    @target.setter
+    def target(self, value):
+        if value not in ("CPU", "Ascend", "GPU"):
+            raise ValueError(f"optimizer: unknown 'target': got {value!r}, need 'CPU', 'Ascend' or 'GPU'")
+
+    def construct(self, gradients):
+        raise NotImplementedError(f"{type(self).__name__}: 'construct' is missing: update the parameters")
+
+
+def update(handles, values):
+    """Gives parameters their new values."""
+    for handle, value in zip(handles, values):
+        handle._set_value(value)
+
+
 def opt_init_args_register(function):
-    """The constructor itself."""
+    """The constructor itself: nothing of it needs registering."""
     return function
-
-
-def centralize(gradient):
-    """The gradient with the mean over all axes but the first taken away."""
-    return (
-        gradient - ops.mean(gradient, tuple(range(1, gradient.ndim)), True) if gradient.ndim > 1 else gradient
-    )

@@ -1,0 +1,5 @@
+"""TimeMonitor under its own place."""
+
+from ._monitors import TimeMonitor
+
+__all__ = ["TimeMonitor"]

@@ -1,0 +1,97 @@
+"""Checkpoints from Python: what is saved is loaded, and what does not fit is named."""
+
+import numpy as np
+import pytest
+
+import sorus as ms
+from sorus import Parameter, Tensor, nn
+
+
+class Net(nn.Cell):
+    """Two layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Dense(3, 4)
+        self.second = nn.Dense(4, 2)
+
+    def construct(self, x):
+        return self.second(self.first(x))
+
+
+def test_a_network_comes_back(tmp_path):
+    path = tmp_path / "net.ckpt"
+    net, other = Net(), Net()
+    ms.save_checkpoint(net, str(path), append_dict={"epoch": 3, "rate": 0.5, "note": "halfway"})
+    loaded = ms.load_checkpoint(str(path), net=other)
+    x = Tensor(np.ones((1, 3)), ms.float32)
+    assert (net(x).asnumpy() == other(x).asnumpy()).all()
+    assert int(loaded["epoch"]) == 3 and float(loaded["rate"]) == 0.5 and loaded["note"] == "halfway"
+    assert isinstance(loaded["first.weight"], Parameter)
+
+
+def test_saving_replaces_a_file_and_adds_its_ending(tmp_path):
+    for value in (1.0, 2.0):
+        ms.save_checkpoint([{"name": "x", "data": Tensor([value])}], str(tmp_path / "new/x"))
+    assert float(ms.load_checkpoint(str(tmp_path / "new/x.ckpt"))["x"]) == 2.0
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["x.ckpt"]
+
+
+def test_names_can_be_chosen(tmp_path):
+    path = str(tmp_path / "net.ckpt")
+    ms.save_checkpoint(Net(), path, choice_func=lambda name: name.endswith("weight"))
+    assert list(ms.load_checkpoint(path)) == ["first.weight", "second.weight"]
+    assert list(ms.load_checkpoint(path, choice_func=lambda name: name.startswith("second"))) == [
+        "second.weight"
+    ]
+    assert list(ms.load_checkpoint(path, specify_prefix="first")) == ["first.weight"]
+    assert list(ms.load_checkpoint(path, filter_prefix=["first"])) == ["second.weight"]
+    with pytest.raises(ValueError):
+        ms.load_checkpoint(path, specify_prefix="third")
+
+
+def test_what_is_missing_is_named_with_what_is_near():
+    net = Net()
+    given = {p.name: p.clone() for p in net.get_parameters()}
+    given["first.wieght"] = given.pop("first.weight")
+    with pytest.warns(UserWarning, match=r"first\.weight \(near: first\.wieght\)"):
+        missing, unexpected = ms.load_param_into_net(net, given)
+    assert (missing, unexpected) == (["first.weight"], ["first.wieght"])
+
+
+def test_a_prefix_in_the_checkpoint_is_taken_off():
+    net, other = Net(), Net()
+    given = {f"backbone.{p.name}": p.clone() for p in net.get_parameters()}
+    with pytest.warns(UserWarning, match="backbone"):
+        assert ms.load_param_into_net(other, given) == ([], [])
+    assert (net.first.weight.asnumpy() == other.first.weight.asnumpy()).all()
+
+
+def test_what_does_not_fit_is_refused():
+    net = Net()
+    with pytest.raises(RuntimeError, match=r"first\.bias.*shape"):
+        ms.load_param_into_net(net, {"first.bias": Parameter(Tensor(np.zeros(3), ms.float32))})
+    with pytest.raises(RuntimeError, match=r"first\.bias.*dtype"):
+        ms.load_param_into_net(net, {"first.bias": Parameter(Tensor(np.zeros(4), ms.int32))})
+    half = {"first.bias": Parameter(Tensor(np.full(4, 0.5), ms.float16))}
+    with pytest.warns(UserWarning, match="converted"):
+        ms.load_param_into_net(net, half)
+    assert net.first.bias.asnumpy().tolist() == [0.5] * 4
+    with pytest.raises(RuntimeError):
+        ms.load_param_into_net(net, half, strict_load=True)
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "net.ckpt"
+    ms.save_checkpoint(Net(), str(path), crc_check=True)
+    bytes_ = bytearray(path.read_bytes())
+    assert ms.load_checkpoint(str(path), crc_check=True)
+    bytes_[40] ^= 1
+    (tmp_path / "damaged.ckpt").write_bytes(bytes_)
+    (tmp_path / "cut.ckpt").write_bytes(bytes_[:50])
+    with pytest.raises(ValueError):
+        ms.load_checkpoint(str(tmp_path / "damaged.ckpt"), crc_check=True)
+    with pytest.raises(ValueError):
+        ms.load_checkpoint(str(tmp_path / "cut.ckpt"))
+    with pytest.raises(ValueError):
+        ms.load_checkpoint(str(tmp_path / "none.ckpt"))
