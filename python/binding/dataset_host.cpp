@@ -22,6 +22,11 @@ Held::~Held() {
 namespace {
 
 nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
+/// As an array; looked up once, since rows come by the thousand.
+nb::object as_array(nb::handle value) {
+  static PyObject* asarray = numpy("asarray").release().ptr();
+  return nb::handle(asarray)(value);
+}
 
 nb::object strings_to_numpy(const Column& column, int64_t i) {
   nb::list items;
@@ -66,7 +71,7 @@ nb::object row_to_python(const Column& column, int64_t i, bool as_numpy) {
 Column row_from_python(const char* op, nb::handle value) {
   if (is_tensor(value.ptr())) return row_of_tensor(tensor_of(value.ptr()));
   if (PyDict_Check(value.ptr())) return data::make_objects({std::make_shared<Held>(nb::borrow(value))});
-  nb::object array = numpy("asarray")(value);
+  nb::object array = as_array(value);
   auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "U" || kind == "S") return strings_from_numpy(array);
   SORUS_CHECK(kind.find_first_of("biufV") == 0, TypeError,
@@ -150,7 +155,7 @@ class PythonBatchOperation final : public data::BatchOperation {
       RowBuilder rows("per_batch_map", 1);
       for (nb::handle row : column) {
         // A row that is itself a tuple is an array, not several columns.
-        rows.add(PyTuple_Check(row.ptr()) ? numpy("asarray")(row) : nb::borrow(row), false);
+        rows.add(PyTuple_Check(row.ptr()) ? as_array(row) : nb::borrow(row), false);
       }
       SORUS_CHECK(rows.rows() > 0, ValueError, "per_batch_map: a column has no rows: need one or more");
       made.push_back(rows.finish().front());

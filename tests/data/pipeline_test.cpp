@@ -54,6 +54,19 @@ TEST(Pipeline, HandsOnTheRowsBeforeAnError) {
   }
 }
 
+TEST(Pipeline, HandsOnTheRowsBeforeARowThatATransformRefuses) {
+  Dataset labels = numbers(100).map({one_hot(70), type_cast(DType::kInt64)});
+  auto iterator = labels.iterate();
+  Row row;
+  int64_t rows = 0;
+  EXPECT_EQ(error_of<ValueError>([&] {
+              while (iterator.next(row))
+                EXPECT_EQ(row[0].to_vector<int64_t>()[static_cast<size_t>(rows++)], 1);
+            }),
+            "OneHot: label is out of range: got 70, need 0 to 69");
+  EXPECT_EQ(rows, 70);
+}
+
 TEST(Pipeline, MapsNamedColumnsAndWiresOutputs) {
   Tensor a({int64_t{1}, int64_t{2}});
   Tensor b({10, 20});

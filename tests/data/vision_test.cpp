@@ -54,7 +54,8 @@ TEST_P(RecordedResize, HasEqualPixels) {
   };
   const std::map<std::string, Interpolation> kinds = {{"BILINEAR", Interpolation::kLinear},
                                                       {"NEAREST", Interpolation::kNearest},
-                                                      {"BICUBIC", Interpolation::kCubic}};
+                                                      {"BICUBIC", Interpolation::kCubic},
+                                                      {"AREA", Interpolation::kArea}};
   Interpolation kind = kinds.at(GetParam());
   int compared = 0;
   for (const auto& [name, source] : sources)
@@ -71,7 +72,7 @@ TEST_P(RecordedResize, HasEqualPixels) {
     }
   EXPECT_GE(compared, 6);
 }
-INSTANTIATE_TEST_SUITE_P(Filters, RecordedResize, testing::Values("BILINEAR", "NEAREST", "BICUBIC"));
+INSTANTIATE_TEST_SUITE_P(Filters, RecordedResize, testing::Values("BILINEAR", "NEAREST", "BICUBIC", "AREA"));
 
 TEST(Vision, HasTheRecordedResults) {
   const auto& record = facts()["vision_transforms"];
@@ -221,6 +222,15 @@ TEST(Vision, OneHotAndTypeCast) {
   auto wrong = from_tensors({"x"}, {Tensor({3})}).map({one_hot(3)}).iterate();
   EXPECT_EQ(error_of<ValueError>([&] { (void)wrong.next(row); }),
             "OneHot: label is out of range: got 3, need 0 to 2");
+}
+
+TEST(Vision, ShrinksByWholeBlocksToTheirMeans) {
+  Tensor image({uint8_t{1}, uint8_t{2}, uint8_t{9}, uint8_t{3}, uint8_t{4}, uint8_t{9}}, Shape{2, 3, 1});
+  EXPECT_EQ(apply_to(resize(1, 1, Interpolation::kArea), image).tensor(0).item<int>(), 5);  // 28 / 6 = 4.67
+  EXPECT_EQ(apply_to(resize(2, 1, Interpolation::kArea), image).tensor(0).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{4, 5}));
+  Tensor square({uint8_t{0}, uint8_t{0}, uint8_t{1}, uint8_t{1}}, Shape{2, 2, 1});
+  EXPECT_EQ(apply_to(resize(1, 1, Interpolation::kArea), square).tensor(0).item<int>(), 1);  // a half goes up
 }
 
 TEST(Vision, RefusesWhatDoesNotFit) {

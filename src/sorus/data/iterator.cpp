@@ -50,9 +50,9 @@ struct DatasetIterator::State {
   bool reader_waits = false;
   std::thread thread;
 
-  Chunk current;
+  Chunk current;  ///< of the reader alone, as is `row`
   int64_t row = -1;
-  bool finished = false;
+  std::atomic<bool> finished{false};
 
   State(NodePtr n, const IterateOptions& options)
       : node(std::move(n)), epochs(options.epochs), runs_ahead(options.epochs > 0 || !node->hosted()) {
@@ -61,6 +61,9 @@ struct DatasetIterator::State {
     run.seed = run.order_seed = seed_of_run(options);
     thread = std::thread([this] { drive(); });
   }
+
+  /// In a forked child, which has not this run's thread.
+  [[nodiscard]] bool is_forked() const { return process != getpid(); }
 
   [[nodiscard]] bool full() const {
     return queued_bytes >= static_cast<size_t>(limits.queue_bytes) ||
@@ -117,9 +120,9 @@ struct DatasetIterator::State {
   }
 
   Event poll(std::chrono::milliseconds patience) {
-    SORUS_CHECK(process == getpid(), RuntimeError,
+    SORUS_CHECK(!is_forked(), RuntimeError,
                 "dataset iterator: the process was forked: got a child, need an iterator made in it");
-    if (++row < current.rows) return Event::kRow;
+    if (!finished && ++row < current.rows) return Event::kRow;
     current = {};
     row = -1;
     if (finished) return Event::kFinished;
@@ -141,7 +144,7 @@ struct DatasetIterator::State {
       at_epoch_end = item.event == Event::kEndOfEpoch;
       if (producer_waits) changed.notify_all();
     }
-    finished = item.event == Event::kFinished;
+    if (item.event == Event::kFinished) finished = true;
     if (item.error) std::rethrow_exception(item.error);
     if (item.event == Event::kRow) {
       current = std::move(item.chunk);
@@ -152,19 +155,14 @@ struct DatasetIterator::State {
 
   void stop() {
     finished = true;
-    current = {};
-    row = -1;
-    if (!thread.joinable()) return;
-    if (process != getpid()) {  // the thread was not forked with the process
-      thread.detach();
-      return;
-    }
+    if (is_forked() || !thread.joinable()) return;
     {
       std::lock_guard lock(mutex);
       run.cancelled = true;
     }
     changed.notify_all();
     thread.join();
+    std::lock_guard lock(mutex);
     queue.clear();
   }
 };
@@ -173,7 +171,10 @@ DatasetIterator::DatasetIterator(NodePtr node, const IterateOptions& options)
     : state_(std::make_unique<State>(std::move(node), options)) {}
 DatasetIterator::DatasetIterator(DatasetIterator&&) noexcept = default;
 DatasetIterator::~DatasetIterator() {
-  if (state_) state_->stop();
+  if (!state_) return;
+  state_->stop();
+  // What a thread of the parent may be waiting on cannot be destroyed here: the child leaves it be.
+  if (state_->is_forked()) (void)state_.release();
 }
 
 DatasetIterator::Event DatasetIterator::poll(std::chrono::milliseconds patience) {

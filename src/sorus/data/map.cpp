@@ -114,10 +114,52 @@ class MapStage final : public Stage {
   }
 
   std::vector<Column> apply_group(size_t g, std::vector<Column> columns) {
-    const Group& group = groups_[g];
+    if (groups_[g].operation) {
+      auto contexts = contexts_of(groups_[g], 0);
+      return groups_[g].operation->apply(std::move(columns), contexts.front(), error_.slot());
+    }
+    try {
+      return transform(g, columns, 0);
+    } catch (...) {
+      if (columns.empty() || columns.front().rows <= 1) {
+        error_.slot() = std::current_exception();
+        for (Column& column : columns) column = column.slice(0, 0);
+        return columns;
+      }
+    }
+    return transform_rows(g, columns);
+  }
+
+  /// Row by row, to hand on the rows before the one that fails. Transforms are pure, so they may run again.
+  std::vector<Column> transform_rows(size_t g, const std::vector<Column>& columns) {
+    std::vector<std::vector<Column>> done(columns.size());
+    try {
+      for (int64_t i = 0; i < columns.front().rows; ++i) {
+        std::vector<Column> row;
+        for (const Column& column : columns) row.push_back(column.cell(i));
+        row = transform(g, std::move(row), i);
+        for (size_t c = 0; c < row.size(); ++c) done[c].push_back(std::move(row[c]));
+      }
+    } catch (...) {
+      error_.slot() = std::current_exception();
+    }
+    std::vector<Column> out;
+    for (size_t c = 0; c < columns.size(); ++c)
+      out.push_back(done[c].empty() ? columns[c].slice(0, 0) : concatenate(std::span<const Column>(done[c])));
+    return out;
+  }
+
+  std::vector<RowContext> contexts_of(const Group& group, int64_t first) const {
     std::vector<RowContext> contexts;
-    for (uint64_t place : group.places) contexts.push_back(RowContext::make(run_.seed, place, epoch_, row_));
-    if (group.operation) return group.operation->apply(std::move(columns), contexts.front(), error_.slot());
+    for (uint64_t place : group.places)
+      contexts.push_back(RowContext::make(run_.seed, place, epoch_, row_ + first));
+    return contexts;
+  }
+
+  /// The transforms of a group on rows that begin `first` rows behind the current one.
+  std::vector<Column> transform(size_t g, std::vector<Column> columns, int64_t first) {
+    const Group& group = groups_[g];
+    auto contexts = contexts_of(group, first);
     for (size_t c = 0; c < columns.size(); ++c) {
       Column& column = columns[c];
       if (column.is_ragged() || column.rows == 0 || column.type.kind != ItemKind::kNumbers ||

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
+#include "sorus/data/detail/resize_area.h"
 #include "sorus/data/vision.h"
 
 /// Resizing as OpenCV 4 does it (modules/imgproc, resize): pixel centres at half numbers; for uint8, weights
@@ -38,16 +40,33 @@ W to_weight(float w) {
     return static_cast<W>(w);
 }
 
+/// Where a target pixel lies in the source: the first of its two pixels, and how far it is from there.
+struct Place {
+  int64_t first;
+  float x;
+};
+
+Place place_of(int64_t i, int64_t from, int64_t to, Interpolation kind) {
+  double scale = static_cast<double>(from) / static_cast<double>(to);
+  if (kind == Interpolation::kArea) {  // growing: pixels keep their areas, and only edges are blended
+    auto first = static_cast<int64_t>(std::floor(static_cast<double>(i) * scale));
+    double inverse = static_cast<double>(to) / static_cast<double>(from);
+    auto x = static_cast<float>(static_cast<double>(i + 1) - static_cast<double>(first + 1) * inverse);
+    return {first, x <= 0 ? 0.F : x - std::floor(x)};
+  }
+  auto place = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
+  auto first = static_cast<int64_t>(std::floor(place));
+  return {first, place - static_cast<float>(first)};
+}
+
 /// `clamp`: a place before the first or behind the last pixel takes that pixel alone.
 template <class W>
-std::vector<Tap<W>> make_taps(int64_t from, int64_t to, bool cubic, bool clamp) {
+std::vector<Tap<W>> make_taps(int64_t from, int64_t to, Interpolation kind, bool clamp) {
   std::vector<Tap<W>> taps(static_cast<size_t>(to));
-  double scale = static_cast<double>(from) / static_cast<double>(to);
+  bool cubic = kind == Interpolation::kCubic;
   for (int64_t i = 0; i < to; ++i) {
     Tap<W>& tap = taps[static_cast<size_t>(i)];
-    auto place = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
-    auto first = static_cast<int64_t>(std::floor(place));
-    float x = place - static_cast<float>(first);
+    auto [first, x] = place_of(i, from, to, kind);
     if (clamp && (first < 0 || first >= from - 1)) {
       first = first < 0 ? 0 : from - 1;
       x = 0;
@@ -97,9 +116,10 @@ void blend_rows(const int16_t* a, const int16_t* b, int16_t wa, int16_t wb, uint
 }
 
 /// `from` and `to` hold `rows` images each.
-void linear_bytes(const uint8_t* from, ImageSize in, uint8_t* to, ImageSize out, int64_t rows) {
-  auto xs = make_taps<int16_t>(in.width, out.width, false, true);
-  auto ys = make_taps<int16_t>(in.height, out.height, false, false);
+void linear_bytes(const uint8_t* from, ImageSize in, uint8_t* to, ImageSize out, int64_t rows,
+                  Interpolation kind) {
+  auto xs = make_taps<int16_t>(in.width, out.width, kind, true);
+  auto ys = make_taps<int16_t>(in.height, out.height, kind, false);
   int64_t channels = in.channels;
   int64_t line = out.width * channels;
   auto fill = [&](int64_t y, int16_t* sums) {
@@ -139,10 +159,11 @@ T round_to(double sum) {
 
 /// Any filter on any type: T elements, W weights, Sum sums.
 template <class T, class W, class Sum>
-void filter_image(const T* from, ImageSize in, T* to, ImageSize out, int64_t rows, bool cubic) {
+void filter_image(const T* from, ImageSize in, T* to, ImageSize out, int64_t rows, Interpolation kind) {
+  bool cubic = kind == Interpolation::kCubic;
   int taps = cubic ? 4 : 2;
-  auto xs = make_taps<W>(in.width, out.width, cubic, !cubic);
-  auto ys = make_taps<W>(in.height, out.height, cubic, false);
+  auto xs = make_taps<W>(in.width, out.width, kind, !cubic);
+  auto ys = make_taps<W>(in.height, out.height, kind, false);
   int64_t channels = in.channels;
   int64_t line = out.width * channels;
   auto fill = [&](int64_t y, Sum* sums) {
@@ -205,8 +226,13 @@ class Resize final : public Transform {
   std::string name() const override { return "Resize"; }
   RowType infer(const RowType& in) const override {
     ImageSize size = image_size(*this, in);
-    SORUS_CHECK(in.dtype != DType::kBool && !is_half(in.dtype), DTypeError,
-                "Resize: image has the wrong type: got {}, need integers, float32 or float64", in.dtype);
+    bool fits = in.dtype != DType::kBool && !is_half(in.dtype);
+    if (is_integer(in.dtype)) fits = dtype_size(in.dtype) <= 2 || in.dtype == DType::kInt32;
+    SORUS_CHECK(
+        fits, DTypeError,
+        "Resize: image has the wrong type: got {}, need uint8, int8, uint16, int16, int32, float32 or "
+        "float64",
+        in.dtype);
     if (width_ > 0) return with_size(in, height_, width_);
     if (size.height < size.width) return with_size(in, height_, height_ * size.width / size.height);
     return with_size(in, height_ * size.height / size.width, height_);
@@ -228,19 +254,21 @@ class Resize final : public Transform {
  private:
   template <class T>
   void run_typed(const T* from, ImageSize in, T* to, ImageSize out, int64_t rows) const {
-    bool cubic = interpolation_ == Interpolation::kCubic;
+    bool shrinks = in.height >= out.height && in.width >= out.width;
     if (interpolation_ == Interpolation::kNearest) {
       nearest(from, in, to, out, rows);
+    } else if (interpolation_ == Interpolation::kArea && shrinks) {
+      detail::shrink_area(from, in, to, out, rows);
     } else if constexpr (std::is_same_v<T, uint8_t>) {
-      if (cubic)
-        filter_image<uint8_t, int16_t, int32_t>(from, in, to, out, rows, true);
+      if (interpolation_ == Interpolation::kCubic)
+        filter_image<uint8_t, int16_t, int32_t>(from, in, to, out, rows, interpolation_);
       else
-        linear_bytes(from, in, to, out, rows);
+        linear_bytes(from, in, to, out, rows, interpolation_);
     } else {
       using Sum =
           std::conditional_t<sizeof(T) == 8 || std::is_same_v<T, int32_t> || std::is_same_v<T, uint32_t>,
                              double, float>;
-      filter_image<T, float, Sum>(from, in, to, out, rows, cubic);
+      filter_image<T, float, Sum>(from, in, to, out, rows, interpolation_);
     }
   }
   int64_t height_;

@@ -8,7 +8,7 @@ namespace sorus::data {
 
 using TransformPtr = std::shared_ptr<const Transform>;
 
-enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
+enum class Interpolation : uint8_t { kNearest, kLinear, kCubic, kArea };
 /// How an image goes on outside its border: a value, the edge pixel, mirrored without the edge pixel, or with
 /// it.
 enum class Border : uint8_t { kConstant, kEdge, kReflect, kSymmetric };

@@ -32,7 +32,7 @@ __all__ = [
     "VerticalFlip",
 ]
 
-_FILTERS = {Inter.NEAREST: 0, Inter.LINEAR: 1, Inter.CUBIC: 2}
+_FILTERS = {Inter.NEAREST: 0, Inter.LINEAR: 1, Inter.CUBIC: 2, Inter.AREA: 3}
 _BORDERS = {Border.CONSTANT: 0, Border.EDGE: 1, Border.REFLECT: 2, Border.SYMMETRIC: 3}
 
 
@@ -94,8 +94,8 @@ class Resize(TensorOperation):
             )
         if interpolation not in _FILTERS:
             raise NotImplementedError(
-                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR or "
-                "CUBIC"
+                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR, "
+                "CUBIC or AREA"
             )
         self.size = _sizes("Resize", size)
         self.interpolation = interpolation
