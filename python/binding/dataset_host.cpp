@@ -1,5 +1,8 @@
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+#include <optional>
+
 #include "binding/dataset.h"
 
 /// Python callables and sources as parts of a data pipeline.
@@ -47,6 +50,73 @@ Column strings_from_numpy(nb::handle array) {
   return data::make_strings(shape, std::move(items), 1);
 }
 
+/// The element type of a buffer in the machine's own byte order; nothing for others.
+std::optional<DType> dtype_of_buffer(const Py_buffer& buffer) {
+  if (!buffer.format || buffer.format[0] == 0 || buffer.format[1] != 0) return std::nullopt;
+  const bool is_signed = std::strchr("bhilq", buffer.format[0]) != nullptr;
+  if (is_signed || std::strchr("BHILQ", buffer.format[0])) {
+    switch (buffer.itemsize) {
+      case 1:
+        return is_signed ? DType::kInt8 : DType::kUInt8;
+      case 2:
+        return is_signed ? DType::kInt16 : DType::kUInt16;
+      case 4:
+        return is_signed ? DType::kInt32 : DType::kUInt32;
+      default:
+        return is_signed ? DType::kInt64 : DType::kUInt64;
+    }
+  }
+  switch (buffer.format[0]) {
+    case '?':
+      return DType::kBool;
+    case 'e':
+      return DType::kFloat16;
+    case 'f':
+      return DType::kFloat32;
+    case 'd':
+      return DType::kFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
+Column row_of_bytes(DType dtype, const Shape& shape, const void* bytes) {
+  Column column = data::make_numbers({ItemKind::kNumbers, dtype, shape}, 1);
+  std::memcpy(column.numbers->data(), bytes, column.type.bytes());
+  return column;
+}
+
+/// Contiguous arrays and numbers, without a call of NumPy; false for anything else.
+bool plain_row(PyObject* value, Column& out) {
+  static auto* ndarray = reinterpret_cast<PyTypeObject*>(numpy("ndarray").release().ptr());
+  static auto* scalar = reinterpret_cast<PyTypeObject*>(numpy("number").release().ptr());
+  if (PyFloat_CheckExact(value)) {
+    double number = PyFloat_AS_DOUBLE(value);
+    out = row_of_bytes(DType::kFloat64, {}, &number);
+    return true;
+  }
+  if (PyLong_CheckExact(value)) {
+    int overflow = 0;
+    int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow == 0) out = row_of_bytes(DType::kInt64, {}, &number);
+    return overflow == 0;
+  }
+  if (!PyObject_TypeCheck(value, ndarray) && !PyObject_TypeCheck(value, scalar)) return false;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(value, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  std::optional<DType> dtype = dtype_of_buffer(buffer);
+  if (dtype && buffer.ndim <= kMaxRank) {
+    Shape shape;
+    for (int i = 0; i < buffer.ndim; ++i) shape.push_back(static_cast<int64_t>(buffer.shape[i]));
+    out = row_of_bytes(*dtype, shape, buffer.buf);
+  }
+  PyBuffer_Release(&buffer);
+  return dtype && buffer.ndim <= kMaxRank;
+}
+
 Column row_of_tensor(const Tensor& t) {
   Column column = data::make_numbers({ItemKind::kNumbers, t.dtype(), t.shape()}, 1);
   t.copy_to(column.numbers->data(), t.dtype());
@@ -69,6 +139,8 @@ nb::object row_to_python(const Column& column, int64_t i, bool as_numpy) {
 }
 
 Column row_from_python(const char* op, nb::handle value) {
+  Column plain;
+  if (plain_row(value.ptr(), plain)) return plain;
   if (is_tensor(value.ptr())) return row_of_tensor(tensor_of(value.ptr()));
   if (PyDict_Check(value.ptr())) return data::make_objects({std::make_shared<Held>(nb::borrow(value))});
   nb::object array = as_array(value);
@@ -105,12 +177,31 @@ std::vector<Column> RowBuilder::finish() {
 
 namespace {
 
-/// A row of some columns as the arguments of a call.
-nb::tuple arguments_of(const std::vector<Column>& columns, int64_t i) {
-  nb::list arguments;
-  for (const Column& column : columns) arguments.append(row_to_python(column, i, true));
-  return nb::tuple(arguments);
-}
+/// Rows of some columns as the arguments of calls. Rows of one shape are views of one copy, apart from each
+/// other.
+class Arguments {
+ public:
+  explicit Arguments(const std::vector<Column>& columns) : columns_(columns) {
+    for (const Column& column : columns) {
+      bool together = !column.is_ragged() && column.type.kind == ItemKind::kNumbers && column.rows > 0;
+      arrays_.push_back(together ? to_numpy(column.batched(column.rows, "").tensor(0)) : nb::object());
+    }
+  }
+  [[nodiscard]] nb::tuple row(int64_t i) const {
+    nb::list arguments;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (arrays_[c].is_valid())
+        arguments.append(arrays_[c][nb::make_tuple(i, nb::ellipsis())]);
+      else
+        arguments.append(row_to_python(columns_[c], i, true));
+    }
+    return nb::tuple(arguments);
+  }
+
+ private:
+  const std::vector<Column>& columns_;
+  std::vector<nb::object> arrays_;
+};
 
 class PythonOperation final : public data::Operation {
  public:
@@ -122,7 +213,8 @@ class PythonOperation final : public data::Operation {
     RowBuilder rows("map", -1);
     int64_t count = columns.empty() ? 0 : columns.front().rows;
     try {
-      for (int64_t i = 0; i < count; ++i) rows.add(callable_.get()(*arguments_of(columns, i)), false);
+      Arguments arguments(columns);
+      for (int64_t i = 0; i < count; ++i) rows.add(callable_.get()(*arguments.row(i)), false);
     } catch (...) {
       error = std::current_exception();
     }
@@ -176,8 +268,9 @@ class PythonPredicate final : public data::Predicate {
     nb::gil_scoped_acquire gil;
     std::vector<bool> answers;
     try {
+      Arguments arguments(columns);
       for (int64_t i = 0; i < rows; ++i) {
-        nb::object answer = callable_.get()(*arguments_of(columns, i));
+        nb::object answer = callable_.get()(*arguments.row(i));
         int truth = PyObject_IsTrue(answer.ptr());
         if (truth < 0) throw nb::python_error();
         answers.push_back(truth == 1);

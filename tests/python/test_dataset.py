@@ -224,6 +224,31 @@ def test_generators_of_all_kinds():
     assert rows(words) == [["a", "bc"]]
 
 
+def test_rows_are_taken_as_they_are_when_given():
+    def reused():
+        buffer = np.zeros(3, np.int32)
+        for i in range(4):
+            buffer[:] = i
+            yield buffer
+
+    assert rows(ds.GeneratorDataset(reused, ["x"])) == [[i] * 3 for i in range(4)]
+    for value in (
+        np.float16(1.5),
+        np.array(True),
+        np.arange(6, dtype=np.uint64).reshape(2, 3)[:, ::2],
+        np.arange(3, dtype=">i4"),
+        True,
+        7,
+        2.5,
+        np.zeros((0, 2), np.int8),
+    ):
+        (row,) = ds.GeneratorDataset([value], ["x"]).create_tuple_iterator(num_epochs=1, output_numpy=True)
+        np.testing.assert_array_equal(row[0], value)
+        assert row[0].dtype == np.asarray(value).dtype.newbyteorder("=")
+    changed = numbers(shuffle=False).batch(2).map(lambda x: np.add(x, 1, out=x)).map(lambda x: (x, x)[0])
+    assert rows(changed) == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
+
+
 def test_wrong_generators_are_refused():
     with pytest.raises(TypeError, match="source has the wrong type: got int"):
         ds.GeneratorDataset(3, ["x"])

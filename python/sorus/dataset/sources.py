@@ -171,8 +171,8 @@ class GeneratorDataset(MappableDataset):
         if shuffle or sampler is not None or num_shards is not None:
             raise ValueError(
                 "GeneratorDataset: shuffle, sampler and num_shards need a source that can be read in any "
-                f"order: got {type(source).__name__}, need one with __getitem__ and __len__; shuffle() works on "
-                "any dataset"
+                f"order: got {type(source).__name__}, need one with __getitem__ and __len__; "
+                "shuffle() works on any dataset"
             )
         pipeline = cast(_data.from_iterable(source, names))
         if num_samples:
