@@ -143,6 +143,16 @@ void collect_ints(Frame& f, size_t i, PyObject* o, List& out) {
 void convert(Frame& f, size_t i, Ints& out) { collect_ints(f, i, f.at(i), out); }
 void convert(Frame& f, size_t i, std::vector<int64_t>& out) { collect_ints(f, i, f.at(i), out); }
 
+void convert(Frame& f, size_t i, std::vector<double>& out) {
+  PyObject* o = f.at(i);
+  bool list = PyTuple_Check(o) || PyList_Check(o);
+  for (Py_ssize_t k = 0; k < (list ? PySequence_Fast_GET_SIZE(o) : 1); ++k) {
+    PyObject* item = list ? PySequence_Fast_GET_ITEM(o, k) : o;
+    if (!is_number(item)) f.refuse(i, "a number or a list or tuple of numbers");
+    out.push_back(to_scalar(item).as_double());
+  }
+}
+
 void convert(Frame& f, size_t i, DType& out) {
   if (!to_dtype(f.at(i), &out)) f.refuse(i, "a dtype such as float32");
 }

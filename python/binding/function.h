@@ -78,6 +78,7 @@ void convert(Frame& f, size_t i, int64_t& out);
 void convert(Frame& f, size_t i, double& out);
 void convert(Frame& f, size_t i, Ints& out);
 void convert(Frame& f, size_t i, std::vector<int64_t>& out);
+void convert(Frame& f, size_t i, std::vector<double>& out);
 void convert(Frame& f, size_t i, DType& out);
 void convert(Frame& f, size_t i, std::string& out);
 
@@ -106,6 +107,8 @@ template <>
 struct Argument<Ints> : PlainArgument<Ints, Kind::kInts> {};
 template <>
 struct Argument<std::span<const int64_t>> : PlainArgument<std::vector<int64_t>, Kind::kInts> {};
+template <>
+struct Argument<std::span<const double>> : PlainArgument<std::vector<double>, Kind::kAny> {};
 template <>
 struct Argument<std::string> : PlainArgument<std::string, Kind::kString> {};
 template <>

@@ -1,5 +1,6 @@
 #include "binding/functions.h"
 #include "sorus/ops/nn/attention.h"
+#include "sorus/ops/nn/interpolate.h"
 #include "sorus/ops/nn/recurrent.h"
 
 namespace sorus::python {
@@ -50,6 +51,12 @@ Tensor bound_gru_cell(const Tensor& x, const Tensor& h, const Tensor& wi, const 
                       const Tensor& bh) {
   return gru_cell(x, h, {wi, wh, bi, bh});
 }
+Tensor bound_interpolate(const Tensor& x, const std::string& mode, const Ints& size,
+                         std::span<const double> factors, bool align_corners, bool recompute_scale) {
+  return interpolate(
+      x, interpolation_from_name(mode, x.rank() - 2),
+      {.size = size, .factors = factors, .align_corners = align_corners, .recompute_scale = recompute_scale});
+}
 Tensor bound_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                        bool causal, double scale) {
   return scaled_dot_product_attention(query, key, value, {.mask = mask, .causal = causal, .scale = scale});
@@ -65,6 +72,8 @@ std::vector<Function> recurrent_functions() {
       function("rnn_cell", &bound_rnn_cell, "x, h, wi, wh, bi=None, bh=None, relu_activation=False"),
       function("lstm_cell", &bound_lstm_cell, "x, h, c, wi, wh, bi=None, bh=None"),
       function("gru_cell", &bound_gru_cell, "x, h, wi, wh, bi=None, bh=None"),
+      function("interpolate", &bound_interpolate,
+               "x, mode, size=(), factors=(), align_corners=False, recompute_scale=False"),
       function("attention", &bound_attention, "query, key, value, mask=None, causal=False, scale=0"),
   };
 }

@@ -1,7 +1,9 @@
 #include "binding/functions.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
+#include "sorus/ops/index/placing.h"
 #include "sorus/ops/shape/shape_ops.h"
+#include "sorus/ops/shape/stacking.h"
 
 namespace sorus::python {
 
@@ -91,6 +93,10 @@ std::vector<Function> shape_functions() {
       function("diagonal", &diagonal, "x, offset=0, axis1=0, axis2=1"),
       function("diag_embed", &diag_embed, "x, offset=0, axis1=-2, axis2=-1"),
       function("diag", &diag, "x, offset=0"),
+      function("cartesian_prod", &cartesian_prod, "vectors"),
+      function("combinations", &combinations, "vector, count=2, replacement=False"),
+      function("block_diag", &block_diag, "tensors"),
+      function("unfold_axis", &unfold_axis, "x, axis, size, step"),
       function("tril", &tril, "x, diagonal=0"),
       function("triu", &triu, "x, diagonal=0"),
       function("meshgrid", &meshgrid, "tensors, matrix_indexing=True"),
@@ -122,6 +128,13 @@ std::vector<Function> index_functions() {
       function("bincount", &bincount, "x, weights=None, minimum_length=0"),
       function("one_hot", &one_hot, "indices, depth, on, off, axis=-1", 12),
       function("searchsorted", &searchsorted, "sorted, values, right=False"),
+      function("unsorted_segment_sum", &unsorted_segment_sum, "x, segments, count"),
+      function("unsorted_segment_prod", &unsorted_segment_prod, "x, segments, count"),
+      function("unsorted_segment_max", &unsorted_segment_max, "x, segments, count"),
+      function("unsorted_segment_min", &unsorted_segment_min, "x, segments, count"),
+      function("reverse_sequence", &reverse_sequence, "x, lengths, sequence_axis, batch_axis=0"),
+      function("sequence_mask", &sequence_mask, "lengths, length"),
+      function("diagonal_scatter", &diagonal_scatter, "x, source, offset=0, axis1=0, axis2=1"),
       function("index_put", &index_put, "x, indices, values, accumulate=False", 5),
   };
 }

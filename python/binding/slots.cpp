@@ -170,6 +170,13 @@ PyType_Slot slots[] = {
     {Py_nb_or, reinterpret_cast<void*>(&binary<&bit_or>)},
     {Py_nb_xor, reinterpret_cast<void*>(&binary<&bit_xor>)},
     {Py_nb_matrix_multiply, reinterpret_cast<void*>(&binary<&sorus::matmul>)},
+    // Operators with assignment give a new tensor, as the others do.
+    {Py_nb_inplace_add, reinterpret_cast<void*>(&binary<&sorus::add>)},
+    {Py_nb_inplace_subtract, reinterpret_cast<void*>(&binary<&sorus::sub>)},
+    {Py_nb_inplace_multiply, reinterpret_cast<void*>(&binary<&sorus::mul>)},
+    {Py_nb_inplace_true_divide, reinterpret_cast<void*>(&binary<&sorus::div>)},
+    {Py_nb_inplace_floor_divide, reinterpret_cast<void*>(&binary<&sorus::floor_div>)},
+    {Py_nb_inplace_remainder, reinterpret_cast<void*>(&binary<&sorus::mod>)},
     {Py_nb_negative, reinterpret_cast<void*>(&unary<&sorus::neg>)},
     {Py_nb_bool, reinterpret_cast<void*>(&truth)},
     {Py_tp_richcompare, reinterpret_cast<void*>(&compare)},

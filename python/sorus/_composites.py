@@ -1373,3 +1373,40 @@ def nll_pair(logits, labels, weight, ignore_index, reduction):
         F.equal(labels, ignore_index), 0.0, F.gather(weight, F.clip(labels, 0, weight.size - 1), 0)
     )
     return F.nll_loss(logits, labels, weight, ignore_index, reduction), F.sum(chosen)
+
+
+def interpolate_by(x, size, scale_factor, mode, align_corners, recompute_scale_factor):
+    """Resized to a size or by factors."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate: need either 'size' or 'scale_factor': got both or none")
+    size = () if size is None else (size,) * (x.ndim - 2) if _is_int(size) else size
+    factors = () if scale_factor is None else scale_factor
+    return F.interpolate(x, mode, size, factors, bool(align_corners), bool(recompute_scale_factor))
+
+
+def cosine_similarity(x, other, axis, eps):
+    """Cosine of the angle between slices along an axis."""
+    product = F.sum(F.mul(x, other), axis)
+    sizes = F.mul(F.maximum(F.norm(x, 2.0, axis), eps), F.maximum(F.norm(other, 2.0, axis), eps))
+    return F.div(product, sizes)
+
+
+def channel_dropout(x, p, training):
+    """Zeros whole channels with probability p and scales the rest, in training."""
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")
+    if not training or p == 0:
+        return x
+    kept = F.dropout(F.full((*x.shape[:2], *(1,) * (x.ndim - 2)), 1, x.dtype), p)
+    return F.mul(x, kept)
+
+
+def gumbel_softmax(logits, tau, hard, axis):
+    """Softmax of logits with Gumbel noise; with `hard` one-hot in value, soft in gradient."""
+    drawn = F.clip(F.random_uniform(logits.shape, _float32), 1e-20, 1.0)
+    soft = F.softmax(F.div(F.sub(logits, F.log(F.neg(F.log(drawn)))), tau), axis)
+    if not hard:
+        return soft
+    places = F.argmax(soft, axis)
+    hot = F.one_hot(places, soft.shape[axis], Tensor(1, soft.dtype), Tensor(0, soft.dtype), axis)
+    return F.add(F.sub(hot, F.stop_gradient(soft)), soft)

@@ -1,6 +1,6 @@
 """The class Tensor: the compiled class with the methods that rows and this file give it.
 
-Methods that are rows are built when they are first used; `Tensor.__getattr__` is only called for those.
+Methods that are rows are built when they are first used.
 """
 
 from .. import _composites, _core, _printing
@@ -17,20 +17,16 @@ def tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False):
     return Tensor(input_data, dtype, shape, init, const_arg)
 
 
-def _method(name):
-    built = _methods.build(name)
-    setattr(Tensor, name, built)
-    return built
+class _Row:
+    """A method that is built when it is first used, and then stands in the class by itself."""
 
+    def __init__(self, name):
+        self._name = name
 
-def _getattr(self, name):
-    if name in _methods:
-        return _method(name).__get__(self, type(self))
-    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-
-def _dir(self):
-    return sorted({*object.__dir__(self), *_methods.names()})
+    def __get__(self, instance, owner=None):
+        built = _methods.build(self._name)
+        setattr(Tensor, self._name, built)
+        return built if instance is None else built.__get__(instance, owner)
 
 
 def _rebuild(name, data):
@@ -45,12 +41,12 @@ def _reduce(self):
 
 def _prepare():
     special = {
-        "__getattr__": _getattr,
-        "__dir__": _dir,
         "__reduce__": _reduce,
         "__str__": _printing.tensor_str,
         "__repr__": _printing.tensor_repr,
     }
+    for name in _methods.names():
+        setattr(Tensor, name, _Row(name))
     for name, function in special.items():
         setattr(Tensor, name, function)
     for name, member in vars(_tensor_methods).items():
