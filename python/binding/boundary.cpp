@@ -1,7 +1,10 @@
 #include "sorus/compiler/boundary.h"
 
+#include <nanobind/stl/string.h>
+
 #include "binding/bridge.h"
 #include "sorus/base/hash.h"
+#include "sorus/compiler/replay.h"
 
 /// Boundaries for Python: the outermost calls that graph mode records once and compiles.
 namespace sorus::python {
@@ -31,6 +34,56 @@ nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) 
   return std::move(body.result);
 }
 
+/// `function`, which maps a list of tensors to a list of tensors, as a function declared pure.
+TensorFunction over_lists(nb::object function) {
+  // The last copy may go on a thread that does not hold the interpreter.
+  std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
+    nb::gil_scoped_acquire gil;
+    delete o;
+  });
+  return [held](const TensorList& in) {
+    nb::gil_scoped_acquire gil;
+    nb::list arguments;
+    for (const Tensor& t : in) arguments.append(wrap_object(t));
+    nb::object results = (*held)(arguments);
+    TensorList out;
+    for (nb::handle t : nb::iter(results)) out.push_back(tensor_of(t.ptr()));
+    return out;
+  };
+}
+
+nb::list call_pure(PureFunction& f, nb::handle tensors) {
+  TensorList in;
+  for (nb::handle t : nb::iter(tensors)) in.push_back(tensor_of(t.ptr()));
+  TensorList out;
+  {
+    nb::gil_scoped_release release;
+    out = f(in);
+  }
+  nb::list results;
+  for (Tensor& t : out) results.append(wrap_object(std::move(t)));
+  return results;
+}
+
+std::string package_folder;  // frames of the package itself are not the user's
+
+/// "file.py:12 in construct" of the innermost frame of the user's own code.
+std::string python_call_site() {
+  if (!Py_IsInitialized()) return "";
+  nb::gil_scoped_acquire gil;
+  nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+  while (frame.is_valid()) {
+    auto* f = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(f)));
+    auto file = nb::cast<std::string>(code.attr("co_filename"));
+    if (!file.starts_with(package_folder))
+      return file + ":" + std::to_string(PyFrame_GetLineNumber(f)) + " in " +
+             nb::cast<std::string>(code.attr("co_name"));
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+  }
+  return "";
+}
+
 nb::dict stats() {
   const FollowStats& s = follow_stats();
   nb::dict d;
@@ -46,6 +99,15 @@ nb::dict stats() {
 }  // namespace
 
 void bind_boundary(nb::module_& m) {
+  nb::class_<PureFunction>(m, "PureFunction")
+      .def("__init__", [](PureFunction* self,
+                          nb::object function) { new (self) PureFunction(over_lists(std::move(function))); })
+      .def("__call__", &call_pure)
+      .def_prop_ro("program_count", &PureFunction::program_count);
+  m.def("set_package_folder", [](std::string folder) {
+    package_folder = std::move(folder);
+    set_call_site_hook(&python_call_site);
+  });
   m.def("new_boundary_id", &new_boundary_id);
   m.def("run_boundary", &bound_run_boundary);
   m.def("in_boundary", [] { return scope_state().recorder != nullptr; });

@@ -14,11 +14,14 @@ from ._context import (
     set_context,
     set_device,
 )
-from ._core import __version__, from_dlpack
+from ._core import __version__, from_dlpack, set_package_folder
 from ._random import get_seed, set_seed
 from .common import *
 from .common import Tensor, dtype, tensor
 from .common.parameter import Parameter, ParameterTuple
+
+set_package_folder(__file__.rsplit("/", 1)[0] + "/")
+del set_package_folder
 
 _LAZY_MODULES = ("amp", "common", "context", "dataset", "mint", "nn", "numpy", "ops", "train")
 _LAZY_NAMES = {

@@ -4,7 +4,7 @@ calls.
 
 import functools
 
-from . import _calls
+from . import _calls, _core, _tree
 
 
 class _Compiled:
@@ -28,13 +28,71 @@ class _Compiled:
         return functools.wraps(self._function)(call)
 
 
-def jit(function=None, **options):  # noqa: ARG001
+class _Pure:
+    """A function declared pure: after the first call of a signature its Python runs no more."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._programs = {}
+
+    def __call__(self, *args, **kwargs):
+        given = (args, kwargs)
+        tensors = _tree.tensors(given)
+        key = (_shape_of(given), tuple((t.dtype, t.shape) for t in tensors))
+        if key not in self._programs:
+            self._programs[key] = self._program(given)
+        program, results = self._programs[key]
+        out = program(tensors)
+        return _tree.rebuild(results[0], iter(out))
+
+    def _program(self, given):
+        """The function over flat lists of tensors, and a place for the structure of its results."""
+        results = [None]
+
+        def over_lists(tensors):
+            args, kwargs = _tree.rebuild(given, iter(tensors))
+            results[0] = self._function(*args, **kwargs)
+            return _tree.tensors(results[0])
+
+        return _core.PureFunction(over_lists), results
+
+
+def _shape_of(value):
+    """What a call is given beside tensors, as something that can be compared: for a pure function it is
+    fixed.
+    """
+    if isinstance(value, _core.Tensor):
+        return _core.Tensor
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(_shape_of, value))
+    if isinstance(value, dict):
+        return (dict, *((key, _shape_of(item)) for key, item in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"jit: argument of a pure function cannot be told apart: got a {type(value).__name__}, need "
+            "tensors, numbers, strings, or tuples, lists and dictionaries of them"
+        ) from None
+    return (type(value), value)
+
+
+def jit(function=None, *, pure=False, **options):
     """Makes a function (or a Cell) run compiled; its Python still runs at every call.
+
+    With `pure` the function is declared to do the same operations whenever it is given the same types and
+    plain values: it runs once for each signature, and later calls replay the compiled program without
+    Python. What it reads and writes of parameters, and the random numbers it draws, are part of the program.
+    It must not look at values. With the environment variable `SORUS_JIT=audit` it runs beside every replay,
+    and a difference raises RuntimeError.
 
     Options such as `mode`, `input_signature`, `jit_level` and `backend` are accepted; none is needed.
     """
     if function is None:
-        return jit
+        return functools.partial(jit, pure=pure, **options)
+    if pure:
+        return _Pure(function)
     if hasattr(function, "construct"):
         cell = function
         return functools.wraps(cell.construct)(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sorus/base/throw_error.h"
 #include "sorus/compiler/binder.h"
 #include "sorus/dispatch/apply.h"
 
@@ -90,7 +91,13 @@ class Run {
     const void* attrs =
         s.node->slot >= 0 ? slots[static_cast<size_t>(s.node->slot)].ref().data : s.node->attrs.ref().data;
     void* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
-    s.kernel->run({*s.node->op, attrs, in, out, workspace});
+    try {
+      s.kernel->run({*s.node->op, attrs, in, out, workspace});
+    } catch (const Error& e) {
+      // The segment runs later than the line that asked for it, so the text says where that line is.
+      if (s.node->site.empty()) throw;
+      throw_error(e.kind(), std::string(e.what()) + " (at " + s.node->site + ")");
+    }
   }
 
   const Executable::Binding& b_;
