@@ -178,11 +178,13 @@ def heaviside(x, values):
 
 
 def copysign(x, other):
-    """abs(x) with the sign of other."""
+    """abs(x) with the sign of other, that of a zero included."""
     size = F.abs(x if x.dtype.is_floating_point else x.float())
-    sign = F.sign(F.div(1.0, other)) if isinstance(other, Tensor) else (1.0 if other >= 0 else -1.0)
-    sign = F.where(F.equal(other, 0), sign, F.sign(other)) if isinstance(other, Tensor) else sign
-    return F.mul(size, sign)
+    if not isinstance(other, Tensor):
+        other = Tensor(float(other))
+    # The reciprocal of minus zero is minus infinity.
+    negative = F.logical_or(F.less(other, 0), F.less(F.div(1.0, other), 0))
+    return F.where(negative, F.neg(size), size)
 
 
 def cast_named(x, dtype):
@@ -765,6 +767,7 @@ def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
 
 def extreme_over(x, axes, keepdims, initial, where, kind):
     """Largest or smallest element over axes."""
+    keepdims = keepdims and axes is not None
     if where is not None:
         if initial is None:
             raise ValueError(f"{kind}: 'where' needs 'initial': got None, need a number")
@@ -892,6 +895,8 @@ def median_by(x, axis, keepdims):
     """Middle element and where it is; of all elements without an axis."""
     if axis is None:
         return F.median(F.reshape(x, -1), 0)[0]
+    if x.ndim == 0:
+        return x, Tensor(0, _int64)
     return F.median(x, axis, keepdims)
 
 

@@ -433,7 +433,8 @@ reverse_sequence(x, seq_lengths, seq_dim, batch_dim=0) -> reverse_sequence(x, se
 cartesian_prod(*inputs) -> cartesian_prod(inputs)
 combinations(input, r=2, with_replacement=False) -> combinations(input, r, with_replacement)
 block_diag(*inputs) -> block_diag(inputs)
-interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None)
+interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None,
+    recompute_scale_factor=None)
     -> interpolate_by(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
 upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None)
     -> interpolate_by(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
