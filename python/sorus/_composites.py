@@ -179,6 +179,7 @@ def heaviside(x, values):
 
 def copysign(x, other):
     """abs(x) with the sign of other, that of a zero included."""
+    _tensor(x, "copysign")
     size = F.abs(x if x.dtype.is_floating_point else x.float())
     if not isinstance(other, Tensor):
         other = Tensor(float(other))
@@ -762,12 +763,12 @@ def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
     """Largest or smallest element over axes, with its place when asked for."""
     if return_indices:
         return extreme(x, axis, keepdims, initial, None if where is True else where, kind)
+    keepdims = keepdims and axis is not None  # as MindSpore's methods do, unlike its functions
     return extreme_over(x, axis, keepdims, initial, None if where is True else where, kind)
 
 
 def extreme_over(x, axes, keepdims, initial, where, kind):
     """Largest or smallest element over axes."""
-    keepdims = keepdims and axes is not None
     if where is not None:
         if initial is None:
             raise ValueError(f"{kind}: 'where' needs 'initial': got None, need a number")
@@ -819,6 +820,8 @@ def moments_and_mean(x, axis, ddof, keepdims, kind):
 
 def norm_by(x, order, axes, keepdims, dtype):
     """Vector norm of that order, or a matrix norm by name."""
+    if order == "nuc" and _is_int(axes):
+        raise TypeError(f"norm: order 'nuc' is of matrices: got one axis {axes}, need two")
     x = F.cast_if(x, dtype)
     if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
         if order == "nuc":
