@@ -33,8 +33,8 @@ struct LeNet5 : nn::Cell {
 
 struct Options {
   std::string data = LENET_DATA;
-  int64_t epochs = 8, batch = 32;
-  double lr = 0.01;
+  int64_t epochs = 10, batch = 32;
+  double lr = 0.02;
   uint64_t seed = 1;
   std::string mode = "graph";
 };

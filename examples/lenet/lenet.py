@@ -66,9 +66,9 @@ def main():
     parser.add_argument(
         "--data", default=DATA, help="folder of MNIST's files, or with folders train and test of them"
     )
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--lr", type=float, default=0.02)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", choices=("graph", "pynative"), default="graph")
     args = parser.parse_args()

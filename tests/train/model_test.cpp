@@ -125,7 +125,7 @@ TEST(Callbacks, ProgressLineShowsWhereTrainingStands) {
 }
 
 TEST(Callbacks, EarlyStoppingWaitsForItsPatience) {
-  EarlyStopping stopping({.min_delta = 100, .patience = 1});  // nothing is ever so much better
+  EarlyStopping stopping({.min_delta = 100, .patience = 2});  // nothing is ever so much better
   Trained r = run(Mode::kPyNative, 2, {&stopping}, 9);
   EXPECT_EQ(r.losses.size(), 3U * 12);
 }

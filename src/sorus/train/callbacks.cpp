@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -109,7 +110,7 @@ void EarlyStopping::epoch_end(TrainState& state) {
     best_ = now;
     waited_ = 0;
     first_ = false;
-  } else if (++waited_ > options_.patience) {
+  } else if (++waited_ >= std::max<int64_t>(options_.patience, 1)) {
     state.stop = true;
   }
 }

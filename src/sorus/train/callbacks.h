@@ -78,7 +78,7 @@ class SORUS_API ModelCheckpoint : public Callback {
 struct EarlyStoppingOptions {
   std::string monitor = "loss";  ///< a metric's name, or the mean training loss of the epoch
   double min_delta = 0;          ///< what counts as better
-  int64_t patience = 0;          ///< epochs without improvement to wait for
+  int64_t patience = 0;          ///< ends after so many epochs without improvement, at least one
   bool larger_is_better = false;
 };
 /// Stops training when a measure no longer improves; looks after each epoch.
