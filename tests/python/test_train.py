@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -160,6 +161,29 @@ def test_the_rate_is_reduced_on_a_plateau_and_training_ends_early(capsys):
     reduce = train.ReduceLROnPlateau(factor=0.5, patience=1, min_delta=1e9)
     model.fit(4, Batches(1), Batches(1), callbacks=reduce)
     assert float(model._optimizer.learning_rate) == 0.0625
+
+
+def test_a_signal_ends_training_with_a_checkpoint(tmp_path):
+    _, model = make_model()
+    ask = train.LambdaCallback(on_train_step_begin=lambda context: signal.raise_signal(signal.SIGUSR1))
+    before = signal.getsignal(signal.SIGUSR1)
+    leave = train.OnRequestExit(file_name="net", directory=str(tmp_path), sig=signal.SIGUSR1)
+    model.train(3, Batches(2), [leave, ask])
+    assert [p.name for p in tmp_path.iterdir()] == ["net-1_1_train.ckpt"]
+    assert signal.getsignal(signal.SIGUSR1) is before
+
+
+@pytest.mark.parametrize("level", ["O2", "O3"])
+def test_mixed_precision_learns_with_weights_in_float32(level):
+    losses = []
+    net, model = make_model(lambda p: nn.Momentum(p, 0.05, 0.9), amp_level=level)
+    note = train.LambdaCallback(
+        on_train_step_end=lambda context: losses.append(float(context.original_args().net_outputs))
+    )
+    model.train(8, Batches(1), note)
+    assert losses[-1] < 0.9 * losses[0]
+    assert net.fc1.weight.dtype == ms.float32
+    assert model.predict(Batches(1).items[0][0]).dtype == ms.float16
 
 
 def test_a_loss_that_is_not_finite_is_noticed():

@@ -22,6 +22,7 @@ class Cell:
         state["_buffers"] = {}
         state["_hooks"] = None
         state["_cast_to"] = None
+        state["_casting"] = False
         state["_auto_prefix"] = auto_prefix
         state["_flags"] = dict(flags or {})
         state["_param_prefix"] = ""
@@ -74,7 +75,10 @@ class Cell:
         for table in ("_params", "_cells", "_buffers"):
             members = state.get(table)
             if members is not None and name in members:
-                return members[name]
+                member = members[name]
+                if table == "_params" and state["_casting"] and _is_castable(member):
+                    return member.astype(state["_cast_to"])
+                return member
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name):
@@ -316,9 +320,14 @@ class Cell:
 
     def _compute(self, *args, **kwargs):
         state = self.__dict__
-        if state["_cast_to"] is not None:
+        if state["_cast_to"] is not None and not state["_casting"]:
             args = _calls.cast_floats(args, state["_cast_to"])
             kwargs = _calls.cast_floats(kwargs, state["_cast_to"])
+            state["_casting"] = True  # parameters are converted where `construct` reads them
+            try:
+                return self._compute(*args, **kwargs)
+            finally:
+                state["_casting"] = False
         if _core.in_gradient_scope():
             bprop = getattr(self, "bprop", None)
             if bprop is not None:
@@ -384,6 +393,11 @@ class Cell:
             return f"{type(self).__name__}({extra})"
         lines = ([extra] if extra else []) + children
         return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _is_castable(parameter):
+    """Weights are converted; running statistics and the like keep their dtype."""
+    return parameter is not None and parameter.requires_grad and parameter.dtype.is_floating_point
 
 
 def _indented(text):

@@ -9,6 +9,7 @@ from .callback import (
     LambdaCallback,
     LossMonitor,
     ModelCheckpoint,
+    OnRequestExit,
     ProgressBar,
     ReduceLROnPlateau,
     RunContext,

@@ -3,6 +3,7 @@
 from ._callback import Callback, CallbackManager, InternalCallbackParam, RunContext, _InternalCallbackParam
 from ._checkpoint import CheckpointConfig, ModelCheckpoint
 from ._monitors import History, LambdaCallback, LossMonitor, ProgressBar, TerminateOnNan, TimeMonitor
+from ._request_exit import OnRequestExit
 from ._stopping import EarlyStopping, ReduceLROnPlateau
 
 _CallbackManager = CallbackManager
@@ -15,6 +16,7 @@ __all__ = [
     "LambdaCallback",
     "LossMonitor",
     "ModelCheckpoint",
+    "OnRequestExit",
     "ProgressBar",
     "ReduceLROnPlateau",
     "RunContext",
