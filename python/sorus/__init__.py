@@ -23,7 +23,7 @@ from .common.parameter import Parameter, ParameterTuple
 set_package_folder(__file__.rsplit("/", 1)[0] + "/")
 del set_package_folder
 
-_LAZY_MODULES = ("amp", "common", "context", "dataset", "mint", "nn", "numpy", "ops", "train")
+_LAZY_MODULES = ("amp", "common", "context", "dataset", "log", "mint", "nn", "numpy", "ops", "train")
 _LAZY_NAMES = {
     "grad": "_autograd",
     "value_and_grad": "_autograd",
@@ -42,6 +42,25 @@ _LAZY_NAMES.update(
         "train",
     )
 )
+
+
+def mutable(input_data, dynamic_len=False):  # noqa: ARG001
+    """The value itself: any value may change from call to call."""
+    return input_data
+
+
+def from_numpy(array):
+    """A tensor that shares the array's memory."""
+    return Tensor.from_numpy(array)
+
+
+class JitConfig:
+    """Options of compilation, kept; none is needed."""
+
+    def __init__(
+        self, jit_level="", exc_mode="auto", jit_syntax_level="", debug_level="", infer_boost="off", **kwargs
+    ):
+        self.jit_config_dict = dict(kwargs, jit_level=jit_level, exc_mode=exc_mode, debug_level=debug_level)
 
 
 def __getattr__(name):

@@ -122,12 +122,34 @@ from .learning_rate_schedule import (
     WarmUpLR,
 )
 from .optim import (
-    ASGD, FTRL, LARS, SGD, Adadelta, Adagrad, Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam,
-    Momentum, Optimizer, ProximalAdagrad, RMSProp, Rprop,
+    ASGD,
+    FTRL,
+    LARS,
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    AdaMax,
+    AdamOffload,
+    AdamWeightDecay,
+    Lamb,
+    LazyAdam,
+    Momentum,
+    Optimizer,
+    ProximalAdagrad,
+    RMSProp,
+    Rprop,
 )
 from .wrap import (
-    DistributedGradReducer, DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell, ForwardValueAndGrad,
-    ParameterUpdate, TrainOneStepCell, TrainOneStepWithLossScaleCell, WithEvalCell, WithGradCell,
+    DistributedGradReducer,
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    ForwardValueAndGrad,
+    ParameterUpdate,
+    TrainOneStepCell,
+    TrainOneStepWithLossScaleCell,
+    WithEvalCell,
+    WithGradCell,
     WithLossCell,
 )
 from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell

@@ -31,6 +31,9 @@ class Cell:
         state["cls_name"] = type(self).__name__
         state["instance_name"] = ""
 
+    pipeline_stage = None
+    """Accepted for compatibility: there is one stage."""
+
     # --------------------------------------------------------------------------------------------- attributes
 
     def __setattr__(self, name, value):

@@ -1,0 +1,10 @@
+"""What a row cannot say in one call: functions whose arguments decide which library function is meant."""
+
+from .elementwise import *  # noqa: F403
+from .index import *  # noqa: F403
+from .nn import *  # noqa: F403
+from .primitives import *  # noqa: F403
+from .python_values import *  # noqa: F403
+from .random import *  # noqa: F403
+from .reductions_algebra import *  # noqa: F403
+from .shape import *  # noqa: F403

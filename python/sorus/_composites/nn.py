@@ -1,0 +1,137 @@
+"""Composites of rows: nn."""
+
+from .. import _functions as F
+from .._core import Tensor
+from ._common import _float32, _output_size, _spatial
+from .reductions_algebra import addn
+
+
+def bias_add(x, bias):
+    """x plus a bias for each channel."""
+    return F.add(x, F.reshape(bias, (1, -1) + (1,) * (x.ndim - 2)))
+
+
+def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
+    """Convolution with MindSpore's pad_mode."""
+    if x.ndim not in (axes + 1, axes + 2):
+        raise ValueError(f"conv{axes}d: wrong number of axes: got shape {x.shape}, need {axes + 2}")
+    stride, dilation = _spatial(stride, axes, "stride"), _spatial(dilation, axes, "dilation")
+    if pad_mode == "same":
+        padding = F.same_padding(x.shape[-axes:], weight.shape[2:], stride, dilation)
+    elif pad_mode == "valid":
+        padding = ()
+    elif pad_mode != "pad":
+        raise ValueError(f"conv{axes}d: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'")
+    return F.conv(x, weight, bias, stride, padding, dilation, groups)
+
+
+def torch_conv(axes, x, weight, bias, stride, padding, dilation, groups):
+    """Convolution with padding as a number, numbers, "same" or "valid"."""
+    if isinstance(padding, str):
+        return conv_by(axes, x, weight, bias, stride, padding, 0, dilation, groups)
+    return conv_by(axes, x, weight, bias, stride, "pad", padding, dilation, groups)
+
+
+def one_hot_classes(x, count):
+    """One-hot rows of as many classes, or as the largest index needs."""
+    count = int(x.asnumpy().max()) + 1 if count == -1 else count
+    return F.one_hot(x, count, Tensor(1), Tensor(0))
+
+
+def max_pool_by(axes, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
+    """Largest element of each window, with its place when asked for."""
+    kernel = _spatial(kernel_size, axes, "kernel_size")
+    stride = kernel if stride is None else _spatial(stride, axes, "stride")
+    pool = F.max_pool_with_indices if return_indices else F.max_pool
+    return pool(x, kernel, stride, padding, dilation, ceil_mode)
+
+
+def avg_pool_by(axes, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor):
+    """Mean of each window."""
+    kernel = _spatial(kernel_size, axes, "kernel_size")
+    stride = kernel if stride is None else _spatial(stride, axes, "stride")
+    return F.avg_pool(x, kernel, stride, padding, ceil_mode, count_include_pad, divisor or 0)
+
+
+def adaptive_pool(axes, x, output_size, kind):
+    """Windows that give the output size."""
+    size = _output_size(axes, output_size)
+    return F.adaptive_avg_pool(x, size) if kind == "avg" else F.adaptive_max_pool(x, size)
+
+
+def adaptive_max_pool_by(axes, x, output_size, return_indices):
+    """Largest element of windows that give the output size, with its place when asked for."""
+    size = _output_size(axes, output_size)
+    return F.adaptive_max_pool_with_indices(x, size) if return_indices else F.adaptive_max_pool(x, size)
+
+
+def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
+    """Batch normalization by batch statistics in training, by the given ones otherwise."""
+    if not training:
+        return F.batch_norm_inference(x, mean, variance, weight, bias, eps)
+    y, batch_mean, batch_variance = F.batch_norm_train(x, weight, bias, eps)
+    count = x.size // x.shape[1]
+    unbiased = batch_variance * (count / max(count - 1, 1))
+    for variable, new in ((mean, batch_mean), (variance, unbiased)):
+        if hasattr(variable, "set_data"):
+            variable.set_data(F.stop_gradient(variable * (1 - momentum) + new * momentum))
+    return y
+
+
+def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
+    """nll_loss, with a share of the target spread over all classes."""
+    if smoothing:
+        raise ValueError(
+            f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0; see cross_entropy"
+        )
+    return F.nll_loss(x, target, weight, ignore_index, reduction)
+
+
+def pixel_shuffle(x, factor):
+    """Channels moved into space."""
+    *batch, channels, height, width = x.shape
+    if factor <= 0 or channels % factor**2:
+        raise ValueError(
+            f"pixel_shuffle: channels do not divide: got {channels}, need a multiple of {factor}**2"
+        )
+    n = len(batch)
+    x = F.reshape(x, (*batch, channels // factor**2, factor, factor, height, width))
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return F.reshape(F.transpose(x, order), (*batch, channels // factor**2, height * factor, width * factor))
+
+
+def pixel_unshuffle(x, factor):
+    """Space moved into channels."""
+    *batch, channels, height, width = x.shape
+    if factor <= 0 or height % factor or width % factor:
+        raise ValueError(
+            f"pixel_unshuffle: size does not divide: got {height} by {width}, need multiples of {factor}"
+        )
+    n = len(batch)
+    x = F.reshape(x, (*batch, channels, height // factor, factor, width // factor, factor))
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return F.reshape(F.transpose(x, order), (*batch, channels * factor**2, height // factor, width // factor))
+
+
+def channel_shuffle(x, groups):
+    """Channels of the groups taken in turn."""
+    n, channels = x.shape[:2]
+    if groups <= 0 or channels % groups:
+        raise ValueError(
+            f"channel_shuffle: channels do not divide: got {channels}, need a multiple of {groups}"
+        )
+    x = F.reshape(x, (n, groups, channels // groups, *x.shape[2:]))
+    return F.reshape(F.swapaxes(x, 1, 2), (n, channels, *x.shape[3:]))
+
+
+def clip_by_global_norm(tensors, clip_norm, use_norm):
+    """All tensors scaled by the same number so that their joint norm is at most clip_norm."""
+    if use_norm is not None:
+        raise ValueError(f"clip_by_global_norm: 'use_norm' is not supported: got {use_norm}, need None")
+    if clip_norm <= 0:
+        raise ValueError(
+            f"clip_by_global_norm: 'clip_norm' is out of range: got {clip_norm}, need more than 0"
+        )
+    total = addn([F.sum(F.square(F.cast(t, _float32))) for t in tensors])
+    norm = F.maximum(F.sqrt(total), clip_norm)
+    return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)

@@ -1,0 +1,168 @@
+"""Composites of rows: primitives."""
+
+from .. import _functions as F
+from .._core import Tensor
+from ._common import _float32, _int32, _int64, _is_int, _numbers
+from .random import randint
+
+
+def matmul_by(a, b, transpose_a, transpose_b):
+    """Matrix product of operands or their transposes."""
+    return F.matmul(F.swap_last(a) if transpose_a else a, F.swap_last(b) if transpose_b else b)
+
+
+def pool_by(x, kernel_size, strides, pad_mode, kind):
+    """Pooling with MindSpore's pad_mode."""
+
+    def pair(value):
+        return (value, value) if _is_int(value) else tuple(value)[-2:]
+
+    kernel, stride = pair(kernel_size), pair(strides)
+    mode = pad_mode.lower()
+    if mode not in ("same", "valid"):
+        raise ValueError(f"pool: unknown pad_mode: got {pad_mode!r}, need 'same' or 'valid'")
+    padding = F.same_padding(x.shape[-2:], kernel, stride) if mode == "same" else ()
+    if kind == "max":
+        return F.max_pool(x, kernel, stride, padding)
+    return F.avg_pool(x, kernel, stride, padding, False, False)
+
+
+def cast_any(x, dtype):
+    """Converted; a number becomes a tensor."""
+    return F.cast(x, dtype) if isinstance(x, Tensor) else Tensor(x, dtype)
+
+
+def div_no_nan(x, y):
+    """x / y, zero where y is."""
+    zero = F.equal(y, 0)
+    return F.where(zero, 0, F.div(x, F.where(zero, 1, y)))
+
+
+def dropout_primitive(x, keep_prob):
+    """Dropped-out elements and the mask of those kept."""
+    mask = F.less(F.random_uniform(x.shape, _float32), keep_prob)
+    return F.div(F.mul(x, F.cast(mask, x.dtype)), keep_prob), mask
+
+
+def mirror_pad(x, paddings, mode):
+    """Pairs of widths for each axis, mirrored without ("REFLECT") or with the edge ("SYMMETRIC")."""
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(f"MirrorPad: unknown mode: got {mode!r}, need 'REFLECT' or 'SYMMETRIC'")
+    pairs = paddings.tolist() if isinstance(paddings, Tensor) else paddings
+    return F.pad(x, [p[0] for p in pairs], [p[1] for p in pairs], mode.lower())
+
+
+def pad_pairs(x, paddings):
+    """Zeros around, a pair of widths for each axis."""
+    return F.pad(x, [p[0] for p in paddings], [p[1] for p in paddings])
+
+
+def reduce_sum(x, axis, keep_dims, skip_mode):
+    """Sum over axes; with skip_mode no axes means none."""
+    if skip_mode and not isinstance(axis, int) and len(axis) == 0:
+        return x
+    return F.sum(x, axis, keep_dims)
+
+
+def shape_tensor(x):
+    """The shape as an int64 tensor."""
+    return Tensor(list(x.shape), _int64)
+
+
+def split_into(x, axis, count):
+    """Equal pieces."""
+    if x.shape[axis] % count:
+        raise ValueError(
+            f"Split: axis does not divide: got extent {x.shape[axis]}, need a multiple of {count}"
+        )
+    return F.split(x, x.shape[axis] // count, axis)
+
+
+def soft_cross_entropy_pair(logits, labels):
+    """Cross entropy of each row with distributions, and softmax(logits) - labels."""
+    logs = F.log_softmax(logits, -1)
+    return F.neg(F.sum(F.mul(logs, labels), -1)), F.sub(F.softmax(logits, -1), labels)
+
+
+def sparse_cross_entropy_mean(logits, labels, is_grad):
+    """Mean cross entropy with class numbers, or its gradient."""
+    if not is_grad:
+        return F.mean(F.softmax_cross_entropy(logits, labels))
+    hot = F.one_hot(labels, logits.shape[-1], Tensor(1, logits.dtype), Tensor(0, logits.dtype))
+    return F.div(F.sub(F.softmax(logits, -1), hot), logits.shape[0])
+
+
+def square_sums(x, y):
+    """Sums of squares of both."""
+    return F.sum(F.square(x)), F.sum(F.square(y))
+
+
+def nll_pair(logits, labels, weight, ignore_index, reduction):
+    """nll_loss and the sum of the weights it is over."""
+    chosen = F.where(
+        F.equal(labels, ignore_index), 0.0, F.gather(weight, F.clip(labels, 0, weight.size - 1), 0)
+    )
+    return F.nll_loss(logits, labels, weight, ignore_index, reduction), F.sum(chosen)
+
+
+def interpolate_by(x, size, scale_factor, mode, align_corners, recompute_scale_factor):
+    """Resized to a size or by factors."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate: need either 'size' or 'scale_factor': got both or none")
+    size = () if size is None else (size,) * (x.ndim - 2) if _is_int(size) else size
+    factors = () if scale_factor is None else scale_factor
+    return F.interpolate(x, mode, size, factors, bool(align_corners), bool(recompute_scale_factor))
+
+
+def cosine_similarity(x, other, axis, eps):
+    """Cosine of the angle between slices along an axis."""
+    product = F.sum(F.mul(x, other), axis)
+    sizes = F.mul(F.maximum(F.norm(x, 2.0, axis), eps), F.maximum(F.norm(other, 2.0, axis), eps))
+    return F.div(product, sizes)
+
+
+def channel_dropout(x, p, training):
+    """Zeros whole channels with probability p and scales the rest, in training."""
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")
+    if not training or p == 0:
+        return x
+    kept = F.dropout(F.full((*x.shape[:2], *(1,) * (x.ndim - 2)), 1, x.dtype), p)
+    return F.mul(x, kept)
+
+
+def gumbel_softmax(logits, tau, hard, axis):
+    """Softmax of logits with Gumbel noise; with `hard` one-hot in value, soft in gradient."""
+    drawn = F.clip(F.random_uniform(logits.shape, _float32), 1e-20, 1.0)
+    soft = F.softmax(F.div(F.sub(logits, F.log(F.neg(F.log(drawn)))), tau), axis)
+    if not hard:
+        return soft
+    places = F.argmax(soft, axis)
+    hot = F.one_hot(places, soft.shape[axis], Tensor(1, soft.dtype), Tensor(0, soft.dtype), axis)
+    return F.add(F.sub(hot, F.stop_gradient(soft)), soft)
+
+
+def unique_sorted(x, return_inverse):
+    """Distinct elements in order, with the place of each element when asked for."""
+    values, inverse, _ = F.unique(x)
+    return (values, inverse) if return_inverse else values
+
+
+def resize(x, size, mode, align_corners=False):
+    """An image of another size."""
+    return F.interpolate(x, mode, tuple(_numbers(size)), (), align_corners)
+
+
+def depth_to_space(x, block, back):
+    """Channels moved into space in blocks, or back."""
+    n, c, h, w = x.shape
+    if back:
+        x = F.reshape(x, (n, c, h // block, block, w // block, block))
+        return F.reshape(F.transpose(x, (0, 3, 5, 1, 2, 4)), (n, c * block**2, h // block, w // block))
+    x = F.reshape(x, (n, block, block, c // block**2, h, w))
+    return F.reshape(F.transpose(x, (0, 3, 4, 1, 5, 2)), (n, c // block**2, h * block, w * block))
+
+
+def uniform_int(shape, minval, maxval):
+    """int32 numbers from minval up to but without maxval."""
+    return randint(int(minval), int(maxval), shape, None, _int32)

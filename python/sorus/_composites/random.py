@@ -1,0 +1,76 @@
+"""Composites of rows: random."""
+
+from .. import _functions as F
+from .._core import Tensor
+from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int
+
+
+def rand_by(size, dtype, seed):
+    """Uniform on [0, 1)."""
+    size = (size,) if _is_int(size) else tuple(size)
+    dtype = _float32 if dtype is None else dtype
+    return F.random_uniform(size, dtype, seed)
+
+
+def randn_by(size, dtype, seed):
+    """Standard normal."""
+    size = (size,) if _is_int(size) else tuple(size)
+    dtype = _float32 if dtype is None else dtype
+    return F.random_normal(size, dtype, seed)
+
+
+def rand_like(x, seed, dtype):
+    """Uniform on [0, 1), in the shape of x."""
+    return rand_by(x.shape, x.dtype if dtype is None else dtype, seed)
+
+
+def randn_like(x, seed, dtype):
+    """Standard normal, in the shape of x."""
+    return randn_by(x.shape, x.dtype if dtype is None else dtype, seed)
+
+
+def randint(low, high, size, seed, dtype):
+    """Integers from low up to but without high."""
+    if high <= low:
+        raise ValueError(f"randint: range is empty: got {low} to {high}, need high above low")
+    drawn = F.random_uniform((size,) if _is_int(size) else tuple(size), _d["float64"], seed)
+    return F.cast(
+        F.floor(F.add(F.mul(drawn, float(high - low)), float(low))), _int64 if dtype is None else dtype
+    )
+
+
+def randint_like(x, low, high, seed, dtype):
+    """randint in the shape of x."""
+    return randint(low, high, x.shape, seed, x.dtype if dtype is None else dtype)
+
+
+def randperm(n, seed, dtype):
+    """A random order of the numbers below n."""
+    order = F.random_uniform((n,), _d["float64"], seed or None).asnumpy().argsort(kind="stable")
+    return Tensor(order, dtype)
+
+
+def uniform(shape, minval, maxval, seed, dtype):
+    """Uniform between bounds; integers when the dtype is one."""
+    if dtype is _int32:
+        return randint(int(minval), int(maxval), shape, seed, dtype)
+    drawn = rand_by(shape, _float32, seed)
+    return F.add(F.mul(drawn, F.sub(_as_tensor(maxval), minval)), minval)
+
+
+def normal(shape, mean, stddev, seed):
+    """Normal with that mean and standard deviation."""
+    return F.add(F.mul(randn_by(shape, _float32, seed), stddev), mean)
+
+
+def bernoulli(x, p, seed):
+    """1 with probability p, else 0."""
+    drawn = F.random_uniform(x.shape, _float32, seed)
+    return F.cast(F.less(drawn, p), x.dtype)
+
+
+def dropout_by(x, p, training, seed):
+    """Zeros with probability p and the rest scaled, in training."""
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")
+    return F.dropout(x, p, seed) if training and p else x

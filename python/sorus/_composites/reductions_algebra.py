@@ -1,0 +1,307 @@
+"""Composites of rows: reductions and algebra."""
+
+from .. import _functions as F
+from .._core import Tensor
+from ._common import _d, _int32, _int64, _is_int, _numbers
+from .elementwise import isclose
+
+
+def sum_as(x, axes, keepdims, dtype):
+    """Sum, converted first when a dtype is given; integers and bools add up in int64."""
+    if dtype is None and not x.dtype.is_floating_point:
+        dtype = _int64
+    return F.sum(F.cast_if(x, dtype), axes, keepdims)
+
+
+def sum_initial(x, axis, dtype, keepdims, initial):
+    """Sum plus a starting value."""
+    total = sum_as(x, axis, keepdims, dtype)
+    return total if initial is None else F.add(total, initial)
+
+
+def gather_batch(x, indices, axis, batch_dims):
+    """Slices by index; the first batch_dims axes of both run together."""
+    axis = int(axis) if isinstance(axis, Tensor) else axis
+    return F.gather(x, Tensor(indices) if isinstance(indices, int) else indices, axis, batch_dims)
+
+
+def unique_pair(x):
+    """Distinct elements in order of first occurrence and the place of each element among them."""
+    values, inverse, _ = F.unique(x, "first")
+    return values, F.cast(inverse, _int32)
+
+
+def unique_runs(x, return_inverse, return_counts, dim):
+    """Distinct neighbours, with the place of each element and the lengths of runs when asked for."""
+    if dim is not None and x.ndim > 1:
+        raise ValueError(
+            f"unique_consecutive: 'dim' is not supported for {x.ndim} axes: got {dim}, need None"
+        )
+    values, inverse, counts = F.unique(x, "runs")
+    found = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def dot_nd(x, other):
+    """Product of sums over the last axis of x and the second to last of other."""
+    if x.ndim == 0 or other.ndim == 0:
+        return F.mul(x, other)
+    return tensor_dot(x, other, ([x.ndim - 1], [max(other.ndim - 2, 0)]))
+
+
+def tensor_dot(x, other, axes):
+    """Product of sums over pairs of axes."""
+    if _is_int(axes):
+        return F.tensordot(x, other, list(range(x.ndim - axes, x.ndim)), list(range(axes)))
+    first, second = (_numbers(a) for a in axes)
+    return F.tensordot(x, other, first, second)
+
+
+def einsum(equation, operands):
+    """Sums of products by Einstein's notation."""
+    listed = len(operands) == 1 and isinstance(operands[0], (tuple, list))
+    return F.einsum(equation, operands[0] if listed else operands)
+
+
+def outer_flat(x, other):
+    """All products of two vectors."""
+    return F.outer(F.reshape(x, -1), F.reshape(other, -1))
+
+
+def extreme(x, axis, keepdims, initial, where, kind):
+    """Largest ("max") or smallest element along an axis and where it is."""
+    if where is not None:
+        x = F.where(where, x, initial)
+    found = F.max_with_index if kind == "max" else F.min_with_index
+    if axis is None:
+        values, places = (F.amax if kind == "max" else F.amin)(x), Tensor(0, _int64)
+    else:
+        values, places = found(x, axis, keepdims)
+    if initial is not None:
+        values = (F.maximum if kind == "max" else F.minimum)(values, initial)
+    return values, places
+
+
+def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
+    """Largest or smallest element over axes, with its place when asked for."""
+    if return_indices:
+        return extreme(x, axis, keepdims, initial, None if where is True else where, kind)
+    keepdims = keepdims and axis is not None  # as MindSpore's methods do, unlike its functions
+    return extreme_over(x, axis, keepdims, initial, None if where is True else where, kind)
+
+
+def extreme_over(x, axes, keepdims, initial, where, kind):
+    """Largest or smallest element over axes."""
+    if where is not None:
+        if initial is None:
+            raise ValueError(f"{kind}: 'where' needs 'initial': got None, need a number")
+        x = F.where(where, x, initial)
+    values = (F.amax if kind == "max" else F.amin)(x, axes, keepdims)
+    if initial is not None:
+        values = F.cast((F.maximum if kind == "max" else F.minimum)(values, initial), x.dtype)
+    return values
+
+
+def extreme_pair(x, axis, keepdims, kind):
+    """Index and value of the largest or smallest element, as ArgMaxWithValue gives them."""
+    values, places = (F.max_with_index if kind == "max" else F.min_with_index)(x, axis, keepdims)
+    return places, values
+
+
+def arg_extreme(x, axis, keepdims, kind):
+    """Index of the largest or smallest element along an axis, or of the flattened tensor."""
+    find = F.argmax if kind == "max" else F.argmin
+    return find(F.reshape(x, -1), 0) if axis is None else find(x, axis, keepdims)
+
+
+def argmin_int(x, axis, keepdims):
+    """arg_extreme of the smallest, as int32."""
+    return F.cast(arg_extreme(x, axis, keepdims, "min"), _int32)
+
+
+def aminmax(x, axis, keepdims):
+    """Smallest and largest elements."""
+    if axis is None:
+        return F.amin(x, (), keepdims), F.amax(x, (), keepdims)
+    return F.amin(x, axis, keepdims), F.amax(x, axis, keepdims)
+
+
+def count_nonzero(x, axis, keepdims, dtype):
+    """Number of elements that are not zero."""
+    return F.sum(F.cast(F.not_equal(x, 0), _int32 if dtype is None else dtype), axis, keepdims)
+
+
+def moments(x, axis, ddof, keepdims, kind):
+    """Standard deviation or variance with n - ddof for n."""
+    return (F.std if kind == "std" else F.var)(x, axis, float(ddof), keepdims)
+
+
+def moments_and_mean(x, axis, ddof, keepdims, kind):
+    """The same and the mean."""
+    return moments(x, axis, ddof, keepdims, kind), F.mean(x, axis, keepdims)
+
+
+def norm_by(x, order, axes, keepdims, dtype):
+    """Vector norm of that order, or a matrix norm by name."""
+    if order == "nuc" and _is_int(axes):
+        raise TypeError(f"norm: order 'nuc' is of matrices: got one axis {axes}, need two")
+    x = F.cast_if(x, dtype)
+    if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
+        if order == "nuc":
+            raise NotImplementedError("norm: order 'nuc' is not supported: got 'nuc', need 'fro' or a number")
+        return F.norm(x, 2.0, axes, keepdims)
+    if axes is None:
+        axes = ()
+    elif not _is_int(axes) and len(axes) == 2:
+        return matrix_norm(x, order, axes, keepdims)
+    if axes == () and x.ndim == 2 and not isinstance(order, str):
+        return matrix_norm(x, order, (-2, -1), keepdims)
+    return F.norm(x, float(order), axes, keepdims)
+
+
+def matrix_norm(x, order, axes, keepdims):
+    """Frobenius norm, or the largest (smallest for a negative order) sum of rows or columns."""
+    if order == "fro":
+        return F.norm(x, 2.0, axes, keepdims)
+    rows, columns = (a % x.ndim for a in axes)
+    if order not in (1, -1, float("inf"), float("-inf")):
+        raise NotImplementedError(
+            f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf"
+        )
+    first, second = (rows, columns) if abs(order) == 1 else (columns, rows)
+    sums = F.sum(F.abs(x), first, True)
+    found = (F.amax if order > 0 else F.amin)(sums, second, True)
+    return found if keepdims else F.squeeze(found, (rows, columns))
+
+
+def cumulative(x, axis, dtype, kind):
+    """Running sum or product."""
+    x = F.cast_if(x, dtype)
+    return (F.cumsum if kind == "sum" else F.cumprod)(x, axis)
+
+
+def cumsum_method(x, axis, dtype):
+    """Running sum, of the flattened tensor without an axis."""
+    if axis is None:
+        x, axis = F.reshape(x, -1), 0
+    if dtype is None and (x.dtype is _d["bool_"] or x.dtype.name in ("int8", "int16", "uint8", "uint16")):
+        dtype = _int32
+    return F.cumsum(F.cast_if(x, dtype), axis)
+
+
+def cumulative_extreme(x, axis, kind):
+    """Largest or smallest element so far and where it is."""
+    return (F.cummax if kind == "max" else F.cummin)(x, axis)
+
+
+def sort_pair(x, axis, descending):
+    """Elements in order and where they were."""
+    values, places = F.sort(x, axis, descending)
+    return values, F.cast(places, _int32)
+
+
+def cummin_pair(x, axis):
+    """Smallest element so far and where it is, as int32."""
+    values, places = F.cummin(x, axis)
+    return values, F.cast(places, _int32)
+
+
+def argsort_int(x, axis, descending):
+    """Where the elements in order were."""
+    return F.cast(F.argsort(x, axis, descending), _int32)
+
+
+def topk_by(x, k, axis, largest, _sorted):
+    """The k largest or smallest elements in order and where they were."""
+    values, places = F.topk(x, k, -1 if axis is None else axis, largest)
+    return values, F.cast(places, _int32)
+
+
+def median_by(x, axis, keepdims):
+    """Middle element and where it is; of all elements without an axis."""
+    if axis is None:
+        return F.median(F.reshape(x, -1), 0)[0]
+    if x.ndim == 0:
+        return x, Tensor(0, _int64)
+    return F.median(x, axis, keepdims)
+
+
+def nansum(x, axis, keepdims, dtype):
+    """Sum without NaN."""
+    if x.dtype.is_floating_point:
+        x = F.where(F.isnan(x), 0.0, x)
+    return sum_as(x, axis, keepdims, dtype)
+
+
+def prod_as(x, axis, keepdims, dtype):
+    """Product, converted first when a dtype is given; integers and bools multiply in int64."""
+    if dtype is None and not x.dtype.is_floating_point:
+        dtype = _int64
+    return F.prod(F.cast_if(x, dtype), axis, keepdims)
+
+
+def logsumexp_by(x, axis, keepdims):
+    """log(sum(exp(x)))."""
+    return F.logsumexp(x, axis, keepdims)
+
+
+def allclose(x, other, rtol, atol, equal_nan):
+    """True when all elements are close."""
+    return bool(F.all(isclose(x, other, rtol, atol, equal_nan)))
+
+
+def ptp(x, axis, keepdims):
+    """Largest minus smallest element."""
+    return F.sub(F.amax(x, axis, keepdims), F.amin(x, axis, keepdims))
+
+
+def trace_by(x, offset, axis1, axis2, dtype):
+    """Sum of a diagonal."""
+    return F.sum(F.cast_if(F.diagonal(x, offset, axis1, axis2), dtype), -1)
+
+
+def diff(x, n, axis, prepend, append):
+    """Differences of neighbours, n times."""
+    parts = [t for t in (prepend, x, append) if t is not None]
+    x = F.concat(parts, axis) if len(parts) > 1 else x
+    for _ in range(n):
+        extent = x.shape[axis]
+        x = F.sub(F.narrow(x, axis, 1, extent - 1), F.narrow(x, axis, 0, extent - 1))
+    return x
+
+
+def recompute_norms(x, p, axis, maxnorm):
+    """Slices along an axis scaled down to a largest norm."""
+    axis %= x.ndim
+    others = tuple(a for a in range(x.ndim) if a != axis)
+    sizes = F.norm(x, float(p), others, True)
+    return F.where(F.greater(sizes, maxnorm), F.mul(x, F.div(maxnorm, F.add(sizes, 1e-7))), x)
+
+
+def clip_by_norm(x, max_norm, norm_type, error_if_nonfinite):
+    """Scaled down so that the norm of all tensors together is at most max_norm."""
+    single = isinstance(x, Tensor)
+    tensors = [x] if single else list(x)
+    total = F.norm(F.stack([F.norm(F.reshape(t, -1), float(norm_type)) for t in tensors]), float(norm_type))
+    if error_if_nonfinite and not bool(F.isfinite(total)):
+        raise RuntimeError("clip_by_norm: norm is not finite: got nan or inf, need a finite one")
+    factor = F.clip(F.div(max_norm, F.add(total, 1e-6)), None, 1.0)
+    made = [F.mul(t, F.cast(factor, t.dtype)) for t in tensors]
+    return made[0] if single else type(x)(made)
+
+
+def cross_by(x, other, axis):
+    """Cross product along an axis, the first of extent 3 by default."""
+    if axis is None:
+        axis = next((i for i, extent in enumerate(x.shape) if extent == 3), -1)
+    return F.cross(x, other, axis)
+
+
+def addn(tensors):
+    """The sum of a list of tensors."""
+    if isinstance(tensors, Tensor):
+        return tensors
+    total = tensors[0]
+    for t in tensors[1:]:
+        total = F.add(total, t)
+    return total

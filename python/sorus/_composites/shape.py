@@ -1,0 +1,289 @@
+"""Composites of rows: shape."""
+
+from .. import _functions as F
+from .._core import Tensor
+from ._common import _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers, _to_3d
+
+
+def reshape_as(x, other):
+    """In the shape of other."""
+    return F.reshape(x, other.shape)
+
+
+def flatten_by(x, order, start_dim, end_dim):
+    """Row-major ("C") or column-major ("F"); a vector or scalar as a vector."""
+    if order not in ("C", "F"):
+        raise ValueError(f"flatten: unknown order: got {order!r}, need 'C' or 'F'")
+    if x.ndim < 2:
+        return F.reshape(x, -1)
+    return F.flatten(x if order == "C" else F.transpose(x), start_dim, end_dim)
+
+
+def squeeze_ones(x, axes):
+    """Without the axes of extent 1 among those given, or among all."""
+    if axes is None or axes == ():
+        return F.squeeze(x)
+    axes = _numbers(axes)
+    for axis in axes:
+        if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
+            raise ValueError(f"squeeze: axis is out of range: got {axis}, need -{x.ndim} to {x.ndim - 1}")
+    chosen = [a for a in axes if x.ndim and x.shape[a] == 1]
+    return F.squeeze(x, chosen) if chosen else x
+
+
+def diag_of(x):
+    """The elements on the diagonal of a tensor of twice as many axes."""
+    return F.reshape(F.diag(F.reshape(x, -1)), (*x.shape, *x.shape))
+
+
+def bincount_of(x, weights, minlength):
+    """How often each number occurs, or sums of weights, as float32."""
+    return F.cast(F.bincount(x, weights, minlength), _float32)
+
+
+def transpose_method(x, axes):
+    """All axes in that order; two of a tensor of more axes are exchanged."""
+    if len(axes) == 2 and x.ndim != 2 and _is_int(axes[0]):
+        return F.swapaxes(x, *axes)
+    return F.transpose(x, axes)
+
+
+def t(x):
+    """The transpose of a matrix."""
+    if x.ndim > 2:
+        raise ValueError(f"t: too many axes: got shape {x.shape}, need at most 2")
+    return F.transpose(x)
+
+
+def expand_as(x, other):
+    """Broadcast to the shape of other."""
+    return F.broadcast_to(x, other.shape)
+
+
+def hstack(tensors):
+    """Along the second axis, or the first of vectors."""
+    made = atleast_1d(tensors)
+    return F.concat(made, 0 if made[0].ndim == 1 else 1)
+
+
+def vstack(tensors):
+    """Along the first axis."""
+    return F.concat(atleast_2d(tensors), 0)
+
+
+def dstack(tensors):
+    """Along the third axis."""
+    return F.concat(atleast_3d(tensors), 2)
+
+
+def column_stack(tensors):
+    """Vectors as columns, matrices side by side."""
+    return F.concat([F.expand_dims(t, 1) if t.ndim == 1 else t for t in atleast_1d(tensors)], 1)
+
+
+def atleast_1d(value):
+    """With one axis or more."""
+    return _each(value, lambda t: F.reshape(t, 1) if t.ndim == 0 else t)
+
+
+def atleast_2d(value):
+    """With two axes or more."""
+    return _each(value, lambda t: F.reshape(t, (1, -1)) if t.ndim < 2 else t)
+
+
+def atleast_3d(value):
+    """With three axes or more."""
+    return _each(value, _to_3d)
+
+
+def split_any(x, sections, axis):
+    """Pieces of one extent, or of the extents listed."""
+    if _is_int(sections):
+        if sections <= 0:
+            raise ValueError(f"split: piece is out of range: got {sections}, need more than 0")
+        return F.split(x, sections, axis)
+    if not isinstance(sections, (tuple, list)):
+        raise TypeError(
+            f"split: sections have the wrong type: got {type(sections).__name__}, need an int or ints"
+        )
+    return F.split_sizes(x, sections, axis)
+
+
+def tensor_split(x, sections, axis):
+    """As many nearly equal pieces, or pieces between the indices listed."""
+    extent = x.shape[axis]
+    if _is_int(sections):
+        if sections <= 0:
+            raise ValueError(
+                f"tensor_split: number of pieces is out of range: got {sections}, need more than 0"
+            )
+        sizes = [extent // sections + (i < extent % sections) for i in range(sections)]
+        return F.split_sizes(x, sizes, axis)
+    bounds = [0, *[min(max(i + extent if i < 0 else i, 0), extent) for i in sections], extent]
+    pieces = [
+        F.narrow(x, axis, a, max(b - a, 0)) if a < extent or b > a else F.narrow(x, axis, 0, 0)
+        for a, b in zip(bounds, bounds[1:])
+    ]
+    return tuple(pieces)
+
+
+def hsplit(x, sections):
+    """tensor_split along the second axis, or the first of a vector."""
+    return tensor_split(x, sections, 0 if x.ndim == 1 else 1)
+
+
+def vsplit(x, sections):
+    """tensor_split along the first axis."""
+    return tensor_split(x, sections, 0)
+
+
+def dsplit(x, sections):
+    """tensor_split along the third axis."""
+    return tensor_split(x, sections, 2)
+
+
+def slice_of(x, begin, size):
+    """`size` elements from `begin` on along each axis; -1 means all that follow."""
+    begin, size = tuple(_numbers(begin)), tuple(_numbers(size))
+    size = tuple(x.shape[i] - b if s == -1 else s for i, (b, s) in enumerate(zip(begin, size)))
+    return F.slice(x, begin, size, (1,) * len(begin))
+
+
+def strided_slice_masked(
+    x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+):
+    """Slices with TensorFlow's masks, one bit for each item."""
+    items = []
+    for i, (b, e, s) in enumerate(zip(_numbers(begin), _numbers(end), _numbers(strides))):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            items.append(Ellipsis)
+        elif new_axis_mask & bit:
+            items.append(None)
+        elif shrink_axis_mask & bit:
+            items.append(b)
+        else:
+            items.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
+    return x[tuple(items)]
+
+
+def rot90(x, k, dims):
+    """Turned k times by a quarter in the plane of two axes."""
+    a, b = dims
+    k %= 4
+    if k == 1:
+        return F.flip(F.swapaxes(x, a, b), a)
+    if k == 2:
+        return F.flip(x, (a, b))
+    return F.flip(F.swapaxes(x, a, b), b) if k == 3 else x
+
+
+def repeat_interleave_any(x, repeats, axis):
+    """Each element repeated, the same number of times or each its own; without an axis the flattened
+    tensor.
+    """
+    if axis is None:
+        x, axis = F.reshape(x, -1), 0
+    if isinstance(repeats, Tensor):
+        repeats = _numbers(repeats)
+    if isinstance(repeats, (tuple, list)):
+        repeats = repeats * x.shape[axis] if len(repeats) == 1 else repeats
+        return F.repeat_each(x, repeats, axis)
+    return F.repeat_interleave(x, repeats, axis)
+
+
+def pad_last(x, padding, mode, value):
+    """Pairs of widths for the last axis first, as torch has them."""
+    if mode not in ("constant", "reflect", "replicate", "circular", "symmetric"):
+        raise ValueError(
+            f"pad: unknown mode: got {mode!r}, need 'constant', 'reflect', 'replicate' or 'circular'"
+        )
+    widths = _numbers(padding)
+    if len(widths) % 2 or len(widths) > 2 * x.ndim:
+        raise ValueError(
+            f"pad: 'padding' has the wrong length: got {len(widths)} for {x.ndim} axes, need pairs"
+        )
+    free = x.ndim - len(widths) // 2
+    before = [0] * free + widths[0::2][::-1]
+    after = [0] * free + widths[1::2][::-1]
+    return F.pad(x, before, after, mode, 0 if value is None else value)
+
+
+def tril_indices(row, col, offset, dtype):
+    """Coordinates of the lower triangle."""
+    return F.cast(F.transpose(F.nonzero(F.tril(F.full((row, col), 1), offset))), dtype)
+
+
+def triu_indices(row, col, offset, dtype):
+    """Coordinates of the upper triangle."""
+    return F.cast(F.transpose(F.nonzero(F.triu(F.full((row, col), 1), offset))), dtype)
+
+
+def meshgrid_by(tensors, indexing):
+    """Grids with matrix ("ij") or Cartesian ("xy") indexing."""
+    if indexing not in ("ij", "xy"):
+        raise ValueError(f"meshgrid: unknown indexing: got {indexing!r}, need 'xy' or 'ij'")
+    return F.meshgrid(tensors, indexing == "ij")
+
+
+def full_any(size, value, dtype):
+    """Filled with a number of any kind."""
+    dtype = _dtype_of_number(value) if dtype is None else dtype
+    return F.full(size, float(value), dtype)
+
+
+def zeros_of(size, dtype):
+    """Zeros."""
+    return F.full(size, 0, dtype)
+
+
+def ones_of(size, dtype):
+    """Ones."""
+    return F.full(size, 1, dtype)
+
+
+def new_full(x, size, value, dtype):
+    """Filled with a number, of x's dtype unless another is given."""
+    return F.full(size, value, x.dtype if dtype is None else dtype)
+
+
+def eye_of(n, m, dtype):
+    """Ones on the diagonal of an n by m matrix."""
+    return F.eye(n, n if m is None else m, dtype)
+
+
+def arange_any(start, end, step, dtype):
+    """start, start + step ... below end; one number alone is the end."""
+    start, end, step = _host_number(start), _host_number(end), _host_number(step)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise ValueError("arange: 'step' is out of range: got 0, need another number")
+    if dtype is None:
+        dtype = _float32 if any(isinstance(v, float) for v in (start, end, step)) else _int64
+    return F.arange(start, end, step, dtype)
+
+
+def range_of(start, end, step):
+    """arange of the tensors' dtype."""
+    dtype = next((v.dtype for v in (start, end, step) if isinstance(v, Tensor)), None)
+    return arange_any(start, end, step, dtype)
+
+
+def linspace(start, end, steps):
+    """`steps` numbers from start to end, evenly."""
+    if not _is_int(steps):
+        raise TypeError(f"linspace: 'steps' has the wrong type: got {type(steps).__name__}, need an int")
+    if steps < 1:
+        raise ValueError(f"linspace: 'steps' is out of range: got {steps}, need 1 or more")
+    start, end = _host_number(start), _host_number(end)
+    import numpy as np
+
+    return Tensor(np.linspace(start, end, steps, dtype=np.float32))
+
+
+def logspace(start, end, steps, base, dtype):
+    """base ** linspace(start, end, steps)."""
+    import numpy as np
+
+    return Tensor(np.logspace(_host_number(start), _host_number(end), steps, base=base), dtype)

@@ -1,0 +1,48 @@
+"""Functions with the names and arguments of NumPy."""
+
+from .. import _composites
+from .._rows import Table
+from ..common.dtype import *  # noqa: F403
+from ..common.dtype import float32
+from ..common.tensor import Tensor
+from ._rows import FUNCTIONS
+
+_functions = Table(FUNCTIONS, __name__, _composites)
+
+
+def __getattr__(name):
+    if name not in _functions:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    found = globals()[name] = _functions.build(name)
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *_functions.names()})
+
+
+def array(obj, dtype=None, copy=True, ndmin=0):  # noqa: ARG001
+    """A tensor of an array, list or number."""
+    made = asarray(obj, dtype)
+    while made.ndim < ndmin:
+        made = made.expand_dims(0)
+    return made
+
+
+def asarray(a, dtype=None):
+    """A tensor of an array, list or number."""
+    return Tensor(a, dtype)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):  # noqa: ARG001
+    """`num` numbers from start to stop, evenly."""
+    step = (stop - start) / max(num - 1 if endpoint else num, 1)
+    values = Tensor([start + i * step for i in range(num)], dtype or float32)
+    return (values, step) if retstep else values
+
+
+pi = 3.141592653589793
+e = 2.718281828459045
+inf = float("inf")
+nan = float("nan")
+newaxis = None
