@@ -36,7 +36,7 @@ def asarray(a, dtype=None):
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):  # noqa: ARG001
     """`num` numbers from start to stop, evenly."""
-    step = (stop - start) / max(num - 1 if endpoint else num, 1)
+    step = (stop - start) / ((num - 1 if endpoint else num) or 1)
     values = Tensor([start + i * step for i in range(num)], dtype or float32)
     return (values, step) if retstep else values
 
