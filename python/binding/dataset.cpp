@@ -301,6 +301,17 @@ void bind_operations(nb::module_& m) {
                 type_text(dtype.ptr()));
     return made(data::to_tensor(t));
   });
+  m.def("posterize", [made](int64_t bits) { return made(data::posterize(bits)); });
+  m.def("solarize", [made](int64_t low, int64_t high) { return made(data::solarize(low, high)); });
+  m.def("adjust_brightness", [made](double factor) { return made(data::adjust_brightness(factor)); });
+  m.def("adjust_contrast", [made](double factor) { return made(data::adjust_contrast(factor)); });
+  m.def("adjust_saturation", [made](double factor) { return made(data::adjust_saturation(factor)); });
+  m.def("equalize", [made] { return made(data::equalize()); });
+  m.def("auto_contrast", [made](double cutoff, std::vector<int64_t> ignore) {
+    return made(data::auto_contrast(cutoff, std::move(ignore)));
+  });
+  m.def("reverse_channels", [made] { return made(data::reverse_channels()); });
+  m.def("to_gray", [made](bool bgr, int64_t channels) { return made(data::to_gray(bgr, channels)); });
   m.def("flip", [made](bool horizontal) { return made(data::flip(horizontal)); });
   m.def("random_flip", [made](bool horizontal, double probability) {
     return made(data::random_flip(horizontal, probability));

@@ -93,6 +93,15 @@ TEST(Vision, HasTheRecordedResults) {
       {"Rescale(0.5, 1.0)", rescale(0.5, 1.0)},
       {"Normalize", normalize(mean, deviation)},
       {"ToTensor", to_tensor()},
+      {"ConvertColor RGB2GRAY", to_gray()},
+      {"ConvertColor RGB2BGR", reverse_channels()},
+      {"Equalize", equalize()},
+      {"AutoContrast", auto_contrast()},
+      {"AdjustBrightness(1.5)", adjust_brightness(1.5)},
+      {"AdjustContrast(1.5)", adjust_contrast(1.5)},
+      {"AdjustSaturation(0.5)", adjust_saturation(0.5)},
+      {"Posterize(3)", posterize(3)},
+      {"Solarize((10, 200))", solarize(10, 200)},
   };
   for (const auto& [name, transform] : cases) {
     ASSERT_TRUE(record.contains(name)) << name;

@@ -53,6 +53,26 @@ struct Padding {
 /// 255 - x. uint8 images.
 [[nodiscard]] SORUS_API TransformPtr invert();
 
+/// The upper `bits` bits of each value. All from here on take uint8 images.
+[[nodiscard]] SORUS_API TransformPtr posterize(int64_t bits);
+/// 255 - x where low <= x <= high.
+[[nodiscard]] SORUS_API TransformPtr solarize(int64_t low, int64_t high);
+/// factor * x, rounded.
+[[nodiscard]] SORUS_API TransformPtr adjust_brightness(double factor);
+/// A blend of an RGB image with the mean of its luma: factor 0 gives that alone, 1 the image.
+[[nodiscard]] SORUS_API TransformPtr adjust_contrast(double factor);
+/// A blend of each RGB pixel with its luma.
+[[nodiscard]] SORUS_API TransformPtr adjust_saturation(double factor);
+/// Levels spread so that each is about as frequent, channel by channel.
+[[nodiscard]] SORUS_API TransformPtr equalize();
+/// Levels stretched to 0 to 255, channel by channel, without `cutoff` percent at both ends and the values of
+/// `ignore`.
+[[nodiscard]] SORUS_API TransformPtr auto_contrast(double cutoff = 0, std::vector<int64_t> ignore = {});
+/// RGB to BGR and back.
+[[nodiscard]] SORUS_API TransformPtr reverse_channels();
+/// Luma of RGB (or BGR) pixels as (H, W), or as (H, W, channels) with equal channels.
+[[nodiscard]] SORUS_API TransformPtr to_gray(bool from_bgr = false, int64_t channels = 0);
+
 /// Extents of an image row.
 struct ImageSize {
   int64_t height = 0;

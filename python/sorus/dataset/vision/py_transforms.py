@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from . import transforms as _transforms
 from .transforms import *  # noqa: F403
-from .utils import Border, Inter  # noqa: F401
+from .utils import *  # noqa: F403
 
 
 class Normalize(_transforms.Normalize):

@@ -10,21 +10,30 @@ import numpy
 from ..._core import data as _data
 from .._arguments import flag, integer
 from ..transforms.transforms import TensorOperation, TypeCast
-from .utils import Border, Inter
+from .utils import Border, ConvertMode, Inter
 
 __all__ = [
     "HWC2CHW",
+    "AdjustBrightness",
+    "AdjustContrast",
+    "AdjustSaturation",
+    "AutoContrast",
     "CenterCrop",
+    "ConvertColor",
     "Crop",
+    "Equalize",
+    "Grayscale",
     "HorizontalFlip",
     "Invert",
     "Normalize",
     "Pad",
+    "Posterize",
     "RandomCrop",
     "RandomHorizontalFlip",
     "RandomVerticalFlip",
     "Rescale",
     "Resize",
+    "Solarize",
     "ToNumpy",
     "ToPIL",
     "ToTensor",
@@ -242,6 +251,109 @@ class Invert(TensorOperation):
 
     def build(self) -> Any:
         return _data.invert()
+
+
+class Posterize(TensorOperation):
+    """The upper bits of each value."""
+
+    def __init__(self, bits: int):
+        self.bits = integer("Posterize", "bits", bits, 0)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.posterize(self.bits)
+
+
+class Solarize(TensorOperation):
+    """255 - image where it lies between the thresholds, or above the only one."""
+
+    def __init__(self, threshold: float | Sequence[float]):
+        given = [threshold, 255] if isinstance(threshold, (int, float)) else list(threshold)
+        self.low, self.high = (int(value) for value in given)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.solarize(self.low, self.high)
+
+
+class AdjustBrightness(TensorOperation):
+    """image * brightness_factor."""
+
+    def __init__(self, brightness_factor: float):
+        self.factor = float(brightness_factor)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.adjust_brightness(self.factor)
+
+
+class AdjustContrast(TensorOperation):
+    """A blend of the image with the mean of its luma."""
+
+    def __init__(self, contrast_factor: float):
+        self.factor = float(contrast_factor)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.adjust_contrast(self.factor)
+
+
+class AdjustSaturation(TensorOperation):
+    """A blend of each pixel with its luma."""
+
+    def __init__(self, saturation_factor: float):
+        self.factor = float(saturation_factor)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.adjust_saturation(self.factor)
+
+
+class Equalize(TensorOperation):
+    """Levels spread so that each is about as frequent."""
+
+    def build(self) -> Any:
+        return _data.equalize()
+
+
+class AutoContrast(TensorOperation):
+    """Levels stretched to the whole range, without `cutoff` percent at both ends."""
+
+    def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] | None = None):
+        self.cutoff = float(cutoff)
+        self.ignore = [] if ignore is None else [ignore] if isinstance(ignore, int) else list(ignore)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.auto_contrast(self.cutoff, self.ignore)
+
+
+class ConvertColor(TensorOperation):
+    """Another order of colors, or gray."""
+
+    def __init__(self, convert_mode: ConvertMode):
+        if not isinstance(convert_mode, ConvertMode):
+            raise TypeError(
+                f"ConvertColor: convert_mode has the wrong type: got {type(convert_mode).__name__}, "
+                "need a ConvertMode"
+            )
+        self.convert_mode = convert_mode
+
+    def build(self) -> Any:
+        if self.convert_mode in (ConvertMode.COLOR_RGB2BGR, ConvertMode.COLOR_BGR2RGB):
+            return _data.reverse_channels()
+        return _data.to_gray(self.convert_mode == ConvertMode.COLOR_BGR2GRAY, 0)
+
+
+class Grayscale(TensorOperation):
+    """Luma, in one channel or in three equal ones."""
+
+    def __init__(self, num_output_channels: int = 1):
+        self.channels = integer("Grayscale", "num_output_channels", num_output_channels, 1)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.to_gray(False, self.channels)
 
 
 class ToPIL:

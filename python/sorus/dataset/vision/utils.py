@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["Border", "Inter"]
+__all__ = ["Border", "ConvertMode", "Inter"]
 
 
 class Inter(enum.IntEnum):
@@ -14,6 +14,15 @@ class Inter(enum.IntEnum):
     BICUBIC = CUBIC = 3
     AREA = 4
     PILCUBIC = 5
+
+
+class ConvertMode(enum.IntEnum):
+    """Conversions of colors."""
+
+    COLOR_BGR2RGB = 4
+    COLOR_RGB2BGR = 5
+    COLOR_BGR2GRAY = 6
+    COLOR_RGB2GRAY = 7
 
 
 class Border(str, enum.Enum):
