@@ -82,6 +82,7 @@ struct DatasetIterator::State {
   }
 
   void drive() {
+    std::exception_ptr error;
     try {
       std::unique_ptr<Stage> last = node->start(run);
       for (int64_t epoch = 0; epochs < 0 || epoch < epochs; ++epoch) {
@@ -89,12 +90,13 @@ struct DatasetIterator::State {
         drive_epoch(*last);
         if (!runs_ahead) wait_for_epoch(epoch + 2);
       }
-      push({Event::kFinished, {}});
     } catch (const Cancelled&) {
       return;
     } catch (...) {
-      push({Event::kFinished, {}, std::current_exception()});
+      error = std::current_exception();
     }
+    // Handed on when this thread holds no other reference: the reader destroys it.
+    push({Event::kFinished, {}, std::move(error)});
   }
 
   void drive_epoch(Stage& last) {
