@@ -102,9 +102,21 @@ TEST(Optimizer, DecayLeavesOutBetaAndGamma) {
   EXPECT_EQ(parameters[1].value().item<float>(), 1.F);
 }
 
+TEST(Optimizer, GroupsHaveTheirOwnRatesAndDecaysAsRecorded) {
+  for (const char* rates : {"0.1", "[0.1, 0.05, 0.02]"}) {
+    std::vector<Parameter> p = tiny_parameters();
+    std::vector<ParameterGroup> groups = {{{p[0]}, constant_rate(0.05), 0.1}, {{p[1]}}};
+    Momentum optimizer(groups, rates[0] == '0' ? constant_rate(0.1) : rates_of({0.1, 0.05, 0.02}), 0.9);
+    expect_recorded(std::string("groups, lr=") + rates, p, [&](const TensorList& g) { optimizer(g); });
+    EXPECT_EQ(optimizer.state()[1].name(), "learning_rate_group_0");
+    EXPECT_EQ(optimizer.state()[2].name(), "learning_rate");
+  }
+}
+
 TEST(Optimizer, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(SGD({}, constant_rate(1)), ValueError);
-  EXPECT_THROW(SGD({Parameter(Tensor(1.F), "a"), Parameter(Tensor(1.F), "a")}, constant_rate(1)), ValueError);
+  EXPECT_THROW(SGD(std::vector<Parameter>{}, constant_rate(1)), ValueError);
+  EXPECT_THROW(SGD(std::vector{Parameter(Tensor(1.F), "a"), Parameter(Tensor(1.F), "a")}, constant_rate(1)),
+               ValueError);
   EXPECT_THROW(SGD(tiny_parameters(), constant_rate(1), {.nesterov = true}), ValueError);
   SGD optimizer(tiny_parameters(), constant_rate(1));
   EXPECT_THROW(optimizer({Tensor(1.F)}), ValueError);

@@ -8,27 +8,37 @@
 
 namespace sorus::optim {
 
-Optimizer::Optimizer(std::vector<Parameter> parameters, Schedule rate, double weight_decay)
-    : parameters_(std::move(parameters)),
-      rate_(std::move(rate)),
-      weight_decay_(weight_decay),
-      id_(new_boundary_id()) {
-  SORUS_CHECK(!parameters_.empty(), ValueError,
-              "optimizer: nothing to update: got no parameter, need at least one");
-  SORUS_CHECK(weight_decay >= 0, ValueError, "optimizer: weight_decay is negative: got {}, need 0 or more",
-              weight_decay);
-  std::set<std::string> names;
-  for (const Parameter& p : parameters_) {
-    SORUS_CHECK(
-        !p.name().empty() && names.insert(p.name()).second, ValueError,
-        "optimizer: parameter name is missing or not unique: got '{}', need one name for each parameter",
-        p.name());
-    decays_.push_back(p.name().find("beta") == std::string::npos &&
-                      p.name().find("gamma") == std::string::npos);
-  }
+Optimizer::Optimizer(Parameters parameters, Schedule rate, double weight_decay)
+    : rate_(std::move(rate)), id_(new_boundary_id()) {
   global_step_ = Parameter(Tensor({int32_t{0}}, Shape{1}), "global_step", false);
   state_.push_back(global_step_);
-  learning_rate_ = make_shared_state("learning_rate", rate_(0));
+  std::set<std::string> names;
+  for (size_t n = 0; n < parameters.groups.size(); ++n) {
+    const ParameterGroup& group = parameters.groups[n];
+    double decay = group.weight_decay.value_or(weight_decay);
+    SORUS_CHECK(decay >= 0, ValueError, "optimizer: weight_decay is negative: got {}, need 0 or more", decay);
+    for (const Parameter& p : group.parameters) {
+      SORUS_CHECK(
+          !p.name().empty() && names.insert(p.name()).second, ValueError,
+          "optimizer: parameter name is missing or not unique: got '{}', need one name for each parameter",
+          p.name());
+      bool norm = p.name().find("beta") != std::string::npos || p.name().find("gamma") != std::string::npos;
+      parameters_.push_back(p);
+      decay_of_.push_back(norm && !parameters.grouped ? 0 : decay);
+      rate_of_.push_back(find_rate(group, n));
+    }
+  }
+  SORUS_CHECK(!parameters_.empty(), ValueError,
+              "optimizer: nothing to update: got no parameter, need at least one");
+}
+
+size_t Optimizer::find_rate(const ParameterGroup& group, size_t number) {
+  std::string name = group.rate ? fmt::format("learning_rate_group_{}", number) : "learning_rate";
+  for (size_t i = 0; i < rates_.size(); ++i)
+    if (rates_[i].state.name() == name) return i;
+  double first = group.rate ? (*group.rate)(0) : rate_(0);
+  rates_.push_back({group.rate, make_shared_state(name, first)});
+  return rates_.size() - 1;
 }
 
 void Optimizer::operator()(const TensorList& gradients) {
@@ -39,14 +49,7 @@ void Optimizer::operator()(const TensorList& gradients) {
     SORUS_CHECK(gradients[i].shape() == parameters_[i].value().shape(), ShapeError,
                 "optimizer: gradient of {} has another shape: got {}, need {}", parameters_[i].name(),
                 gradients[i].shape(), parameters_[i].value().shape());
-  auto body = [&] {
-    Tensor rate(static_cast<float>(rate_(step())));
-    learning_rate_.set_value(rate);
-    rate = begin_step(rate);
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      update(i, gradients[i], cast(rate, parameters_[i].value().dtype()));
-    global_step_.set_value(global_step_.value() + 1);
-  };
+  auto body = [&] { step_all(gradients); };
   const ScopeState& scope = scope_state();
   if (scope.graph_mode && !scope.recorder) {
     uint64_t key = id_;
@@ -55,6 +58,21 @@ void Optimizer::operator()(const TensorList& gradients) {
   } else {
     body();
   }
+}
+
+void Optimizer::step_all(const TensorList& gradients) {
+  int64_t number = step();
+  TensorList now;
+  for (Rate& rate : rates_) {
+    Tensor value(static_cast<float>(rate.own ? (*rate.own)(number) : rate_(number)));
+    rate.state.set_value(value);
+    now.push_back(value);
+  }
+  begin_step();
+  for (Tensor& rate : now) rate = corrected(rate);
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    update(i, gradients[i], cast(now[rate_of_[i]], parameters_[i].value().dtype()));
+  global_step_.set_value(global_step_.value() + 1);
 }
 
 std::vector<Parameter> Optimizer::make_state(const std::string& kind, double first) {
@@ -69,14 +87,11 @@ Parameter Optimizer::make_shared_state(const std::string& name, double first) {
   return state_.emplace_back(Tensor(static_cast<float>(first)), name, false);
 }
 
-double Optimizer::decay_of(size_t i) const { return decays_[i] ? weight_decay_ : 0; }
-
 Tensor Optimizer::decayed(size_t i, const Tensor& gradient) const {
   return add_weight_decay(gradient, parameters_[i], decay_of(i));
 }
 
-Momentum::Momentum(std::vector<Parameter> parameters, Schedule rate, double momentum, double weight_decay,
-                   bool nesterov)
+Momentum::Momentum(Parameters parameters, Schedule rate, double momentum, double weight_decay, bool nesterov)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       nesterov_(nesterov),
       momentum_(make_shared_state("momentum", momentum)),
@@ -91,7 +106,7 @@ void Momentum::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   moments_[i].set_value(std::move(next[1]));
 }
 
-SGD::SGD(std::vector<Parameter> parameters, Schedule rate, SgdOptions options, double weight_decay)
+SGD::SGD(Parameters parameters, Schedule rate, SgdOptions options, double weight_decay)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       options_(options),
       momentum_(make_shared_state("momentum", options.momentum)),
@@ -117,7 +132,7 @@ void SGD::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   first_[i].set_value(std::move(next[2]));
 }
 
-Adam::Adam(std::vector<Parameter> parameters, Schedule rate, AdamOptions options, double weight_decay)
+Adam::Adam(Parameters parameters, Schedule rate, AdamOptions options, double weight_decay)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       options_(options),
       beta1_power_(make_shared_state("beta1_power", 1)),
@@ -125,11 +140,12 @@ Adam::Adam(std::vector<Parameter> parameters, Schedule rate, AdamOptions options
       moment1_(make_state("moment1")),
       moment2_(make_state("moment2")) {}
 
-Tensor Adam::begin_step(const Tensor& rate) {
+void Adam::begin_step() {
   beta1_power_.set_value(beta1_power_.value() * options_.beta1);
   beta2_power_.set_value(beta2_power_.value() * options_.beta2);
-  return adam_rate(rate, beta1_power_, beta2_power_);
 }
+
+Tensor Adam::corrected(const Tensor& rate) const { return adam_rate(rate, beta1_power_, beta2_power_); }
 
 void Adam::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   Parameter p = parameters()[i];
@@ -139,7 +155,7 @@ void Adam::update(size_t i, const Tensor& gradient, const Tensor& rate) {
   moment2_[i].set_value(std::move(next[2]));
 }
 
-AdamWeightDecay::AdamWeightDecay(std::vector<Parameter> parameters, Schedule rate, double weight_decay,
+AdamWeightDecay::AdamWeightDecay(Parameters parameters, Schedule rate, double weight_decay,
                                  AdamOptions options)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay),
       options_(options),
@@ -154,8 +170,7 @@ void AdamWeightDecay::update(size_t i, const Tensor& gradient, const Tensor& rat
   moment2_[i].set_value(std::move(next[2]));
 }
 
-RMSProp::RMSProp(std::vector<Parameter> parameters, Schedule rate, RmsPropOptions options,
-                 double weight_decay)
+RMSProp::RMSProp(Parameters parameters, Schedule rate, RmsPropOptions options, double weight_decay)
     : Optimizer(std::move(parameters), std::move(rate), weight_decay), options_(options) {
   if (options.centered) mean_gradient_ = make_state("mean_grad");
   mean_square_ = make_state("mean_square", 1);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sorus/core/parameter.h"
@@ -8,15 +9,29 @@
 
 /// Optimizers update parameters in place, given their gradients. State is named as in checkpoints:
 /// "moments.<parameter>" and so on; training goes on from restored state as if it had not stopped. Weight
-/// decay leaves out parameters with "beta" or "gamma" in their names. In graph mode a call is a boundary. Not
-/// to be called from two threads at once.
+/// decay leaves out parameters with "beta" or "gamma" in their names unless they are grouped. In graph mode a
+/// call is a boundary. Not to be called from two threads at once.
 namespace sorus::optim {
+
+/// Parameters with a rate or a weight decay of their own.
+struct ParameterGroup {
+  std::vector<Parameter> parameters;
+  std::optional<Schedule> rate = {};
+  std::optional<double> weight_decay = {};
+};
+/// What an optimizer updates: plain parameters, or groups.
+struct Parameters {
+  Parameters(std::vector<Parameter> all) : groups{{std::move(all)}} {}  // NOLINT: a list is its own group
+  Parameters(std::vector<ParameterGroup> some) : groups(std::move(some)), grouped(true) {}  // NOLINT
+  std::vector<ParameterGroup> groups;
+  bool grouped = false;
+};
 
 class SORUS_API Optimizer {
  public:
   /// Takes the parameters to update, in the order in which gradients will come. Throws ValueError for none,
   /// or when two have one name, or none.
-  Optimizer(std::vector<Parameter> parameters, Schedule rate, double weight_decay = 0);
+  Optimizer(Parameters parameters, Schedule rate, double weight_decay = 0);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
@@ -25,20 +40,23 @@ class SORUS_API Optimizer {
   void operator()(const TensorList& gradients);
 
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
-  /// State tensors, named "<kind>.<parameter>", "global_step" and "learning_rate" (that of the last step):
-  /// what a checkpoint of training holds beside weights.
+  /// State tensors, named "<kind>.<parameter>", "global_step" and "learning_rate" (that of the last step; of
+  /// groups with their own "learning_rate_group_<number>"): what a checkpoint of training holds beside
+  /// weights.
   [[nodiscard]] std::vector<Parameter> state() const { return state_; }
-  /// Rate of the coming step.
+  /// Rate of the coming step, of parameters whose group has none of its own.
   [[nodiscard]] double rate() const { return rate_(step()); }
   void set_rate(Schedule rate) { rate_ = std::move(rate); }
   /// Number of steps done.
   [[nodiscard]] int64_t step() const { return global_step_.value().item<int64_t>(); }
 
  protected:
-  /// Updates parameter `i` with its gradient; `rate` is float32, rank 0.
+  /// Updates parameter `i` with its gradient; `rate` has its dtype and rank 0.
   virtual void update(size_t i, const Tensor& gradient, const Tensor& rate) = 0;
-  /// Called once a step with its rate; gives the rate as the rule wants it.
-  [[nodiscard]] virtual Tensor begin_step(const Tensor& rate) { return rate; }
+  /// Called once a step, before any update.
+  virtual void begin_step() {}
+  /// A rate of the step as the rule wants it.
+  [[nodiscard]] virtual Tensor corrected(const Tensor& rate) const { return rate; }
   /// A state tensor for each parameter, filled with `first`.
   [[nodiscard]] std::vector<Parameter> make_state(const std::string& kind, double first = 0);
   /// A float32 state tensor of rank 0 that all parameters share.
@@ -46,22 +64,30 @@ class SORUS_API Optimizer {
   /// The gradient with the weight decay added.
   [[nodiscard]] Tensor decayed(size_t i, const Tensor& gradient) const;
   /// Weight decay of parameter `i`.
-  [[nodiscard]] double decay_of(size_t i) const;
+  [[nodiscard]] double decay_of(size_t i) const { return decay_of_[i]; }
 
  private:
   std::vector<Parameter> parameters_;
   std::vector<Parameter> state_;
-  Parameter global_step_, learning_rate_;
+  /// A rate in use: a group's own, or without a schedule the common one.
+  struct Rate {
+    std::optional<Schedule> own;
+    Parameter state;
+  };
+  [[nodiscard]] size_t find_rate(const ParameterGroup& group, size_t number);
+  void step_all(const TensorList& gradients);
+  Parameter global_step_;
   Schedule rate_;
-  double weight_decay_;
-  std::vector<bool> decays_;
+  std::vector<Rate> rates_;
+  std::vector<size_t> rate_of_;   // by parameter
+  std::vector<double> decay_of_;  // by parameter
   uint64_t id_;
 };
 
 /// The classes below apply the rules of the same names in rules.h.
 class SORUS_API Momentum : public Optimizer {
  public:
-  Momentum(std::vector<Parameter> parameters, Schedule rate, double momentum, double weight_decay = 0,
+  Momentum(Parameters parameters, Schedule rate, double momentum, double weight_decay = 0,
            bool nesterov = false);
 
  private:
@@ -73,7 +99,7 @@ class SORUS_API Momentum : public Optimizer {
 
 class SORUS_API SGD : public Optimizer {
  public:
-  SGD(std::vector<Parameter> parameters, Schedule rate, SgdOptions options = {}, double weight_decay = 0);
+  SGD(Parameters parameters, Schedule rate, SgdOptions options = {}, double weight_decay = 0);
 
  private:
   void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
@@ -84,11 +110,12 @@ class SORUS_API SGD : public Optimizer {
 
 class SORUS_API Adam : public Optimizer {
  public:
-  Adam(std::vector<Parameter> parameters, Schedule rate, AdamOptions options = {}, double weight_decay = 0);
+  Adam(Parameters parameters, Schedule rate, AdamOptions options = {}, double weight_decay = 0);
 
  private:
   void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  [[nodiscard]] Tensor begin_step(const Tensor& rate) override;
+  void begin_step() override;
+  [[nodiscard]] Tensor corrected(const Tensor& rate) const override;
   AdamOptions options_;
   Parameter beta1_power_, beta2_power_;
   std::vector<Parameter> moment1_, moment2_;
@@ -96,7 +123,7 @@ class SORUS_API Adam : public Optimizer {
 
 class SORUS_API AdamWeightDecay : public Optimizer {
  public:
-  AdamWeightDecay(std::vector<Parameter> parameters, Schedule rate, double weight_decay = 0,
+  AdamWeightDecay(Parameters parameters, Schedule rate, double weight_decay = 0,
                   AdamOptions options = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .nesterov = false});
 
  private:
@@ -107,8 +134,7 @@ class SORUS_API AdamWeightDecay : public Optimizer {
 
 class SORUS_API RMSProp : public Optimizer {
  public:
-  RMSProp(std::vector<Parameter> parameters, Schedule rate, RmsPropOptions options = {},
-          double weight_decay = 0);
+  RMSProp(Parameters parameters, Schedule rate, RmsPropOptions options = {}, double weight_decay = 0);
 
  private:
   void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
