@@ -42,11 +42,15 @@ int main() {
 
 
 def build_folder():
-    """The build that this checkout's library comes from, newest first."""
-    found = [
-        f.parent for f in (ROOT / "build").rglob("CMakeCache.txt") if (f.parent / "lib/libsorus.so").exists()
+    """The newest Release build of this checkout's library; sanitized ones need a runtime of their own."""
+    caches = [
+        cache
+        for cache in (ROOT / "build").rglob("CMakeCache.txt")
+        if "CMAKE_BUILD_TYPE:STRING=Release" in cache.read_text()
+        and (cache.parent / "lib/libsorus.so").exists()
     ]
-    return max(found, key=lambda f: (f / "lib/libsorus.so").stat().st_mtime, default=None)
+    folders = [cache.parent for cache in caches]
+    return max(folders, key=lambda f: (f / "lib/libsorus.so").stat().st_mtime, default=None)
 
 
 def run(*command):
