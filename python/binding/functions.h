@@ -6,6 +6,8 @@
 namespace sorus::python {
 
 [[nodiscard]] std::vector<Function> elementwise_functions();
+[[nodiscard]] std::vector<Function> two_operand_functions();
+[[nodiscard]] std::vector<Function> activation_functions();
 [[nodiscard]] std::vector<Function> shape_functions();
 [[nodiscard]] std::vector<Function> index_functions();
 [[nodiscard]] std::vector<Function> reduce_functions();

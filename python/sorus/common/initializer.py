@@ -172,14 +172,16 @@ class Normal(Initializer):
 
 @_register()
 class TruncatedNormal(Initializer):
-    """Normal, drawn again where it is beyond `a` or `b` standard deviations."""
+    """Normal, drawn again where it is below `a` or above `b`."""
 
     def __init__(self, sigma=0.01, mean=0.0, a=-2.0, b=2.0):
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
         self.sigma, self.mean, self.a, self.b = sigma, mean, a, b
 
     def _initialize(self, arr):
-        arr[...] = self.mean + self.sigma * _random.truncated_normal(arr.shape, self.a, self.b)
+        arr[...] = self.mean + self.sigma * _random.truncated_normal(
+            arr.shape, (self.a - self.mean) / self.sigma, (self.b - self.mean) / self.sigma
+        )
 
 
 @_register("xavier_uniform")

@@ -167,3 +167,18 @@ def __getattr__(name):
 
         return getattr(metrics, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+from .layer.padding import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad2d,
+)
+from .layer.transformer import MultiheadAttention
