@@ -1,5 +1,0 @@
-if(EXISTS "/work/h/lead/sorus/build-asan/tests/test_ir[1]_tests.cmake")
-  include("/work/h/lead/sorus/build-asan/tests/test_ir[1]_tests.cmake")
-else()
-  add_test(test_ir_NOT_BUILT test_ir_NOT_BUILT)
-endif()

@@ -1,5 +1,0 @@
-if(EXISTS "/work/h/lead/sorus/build-asan/tests/test_math[1]_tests.cmake")
-  include("/work/h/lead/sorus/build-asan/tests/test_math[1]_tests.cmake")
-else()
-  add_test(test_math_NOT_BUILT test_math_NOT_BUILT)
-endif()

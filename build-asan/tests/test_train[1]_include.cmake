@@ -1,5 +1,0 @@
-if(EXISTS "/work/h/lead/sorus/build-asan/tests/test_train[1]_tests.cmake")
-  include("/work/h/lead/sorus/build-asan/tests/test_train[1]_tests.cmake")
-else()
-  add_test(test_train_NOT_BUILT test_train_NOT_BUILT)
-endif()
