@@ -312,6 +312,12 @@ void bind_operations(nb::module_& m) {
   });
   m.def("reverse_channels", [made] { return made(data::reverse_channels()); });
   m.def("to_gray", [made](bool bgr, int64_t channels) { return made(data::to_gray(bgr, channels)); });
+  m.def("rotate", [made](double degrees, std::vector<double> fill) {
+    return made(data::rotate(degrees, std::move(fill)));
+  });
+  m.def("gaussian_blur", [made](int64_t width, int64_t height, double sigma_x, double sigma_y) {
+    return made(data::gaussian_blur(width, height, sigma_x, sigma_y));
+  });
   m.def("flip", [made](bool horizontal) { return made(data::flip(horizontal)); });
   m.def("random_flip", [made](bool horizontal, double probability) {
     return made(data::random_flip(horizontal, probability));

@@ -50,6 +50,11 @@ struct Padding {
 [[nodiscard]] SORUS_API TransformPtr random_crop(int64_t height, int64_t width, Padding padding = {},
                                                  bool pad_if_needed = false, std::vector<double> fill = {0},
                                                  Border border = Border::kConstant);
+/// Turned counter-clockwise about the middle; each pixel is that of the nearest place, or `fill`.
+[[nodiscard]] SORUS_API TransformPtr rotate(double degrees, std::vector<double> fill = {0});
+/// Odd extents; a sigma of 0 or less follows from the extent. uint8 images.
+[[nodiscard]] SORUS_API TransformPtr gaussian_blur(int64_t width, int64_t height, double sigma_x = 0,
+                                                   double sigma_y = 0);
 /// 255 - x. uint8 images.
 [[nodiscard]] SORUS_API TransformPtr invert();
 

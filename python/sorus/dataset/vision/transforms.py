@@ -22,6 +22,7 @@ __all__ = [
     "ConvertColor",
     "Crop",
     "Equalize",
+    "GaussianBlur",
     "Grayscale",
     "HorizontalFlip",
     "Invert",
@@ -33,6 +34,7 @@ __all__ = [
     "RandomVerticalFlip",
     "Rescale",
     "Resize",
+    "Rotate",
     "Solarize",
     "ToNumpy",
     "ToPIL",
@@ -307,6 +309,42 @@ class AdjustSaturation(TensorOperation):
 
     def build(self) -> Any:
         return _data.adjust_saturation(self.factor)
+
+
+class Rotate(TensorOperation):
+    """Turned counter-clockwise about the middle."""
+
+    def __init__(
+        self,
+        degrees: float,
+        resample: Inter = Inter.NEAREST,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        fill_value: Any = 0,
+    ):
+        if resample != Inter.NEAREST or expand or center is not None:
+            raise NotImplementedError(
+                f"Rotate: arguments are not supported: got resample={resample!r}, expand={expand}, "
+                f"center={center}, need Inter.NEAREST, False and None"
+            )
+        self.degrees = float(degrees)
+        self.fill_value = _fill("Rotate", fill_value)
+
+    def build(self) -> Any:
+        return _data.rotate(self.degrees, self.fill_value)
+
+
+class GaussianBlur(TensorOperation):
+    """A blur whose extents are odd; sigmas that are not given follow from them."""
+
+    def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None):
+        self.width, self.height = _square("GaussianBlur", kernel_size)
+        given = [0.0] if sigma is None else [sigma] if isinstance(sigma, (int, float)) else list(sigma)
+        self.sigmas = [float(value) for value in (given * 2)[:2]]
+        self.build()
+
+    def build(self) -> Any:
+        return _data.gaussian_blur(self.width, self.height, *self.sigmas)
 
 
 class Equalize(TensorOperation):
