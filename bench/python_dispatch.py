@@ -1,4 +1,4 @@
-"""Times one call of a one-element operation from Python, beside a call of a Python function that does nothing.
+"""Times a one-element operation from Python, beside a call of a Python function that does nothing.
 
 Usage: PYTHONPATH=python bench/python_dispatch.py
 """

@@ -3,10 +3,11 @@
 
 usage: run.py [--rounds N] [--only NAME[,NAME]] [--write]
 
-Each side is a process of its own that stays alive: a worker reads the name of a case, runs it for about a tenth of a
-second and answers with nanoseconds an iteration. The sides take turns, `rounds` times, so that whatever else the machine
-does falls on both; medians are compared. PyTorch is Debian's python3-torch with two threads, AVX-512 and OpenBLAS on
-OpenMP (bench/peers/setup_torch.sh). Absolute times of a shared machine say little; the ratios are the result.
+Each side is a process of its own that stays alive: a worker reads the name of a case, runs it for about a
+tenth of a second and answers with nanoseconds an iteration. The sides take turns, `rounds` times, so that
+whatever else the machine does falls on both; medians are compared. PyTorch is Debian's python3-torch with two
+threads, AVX-512 and OpenBLAS on OpenMP (bench/peers/setup_torch.sh). Absolute times of a shared machine say
+little; the ratios are the result.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Worker:
     """One side of the comparison."""
 
     def __init__(self, command: list[str], environment: dict[str, str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
 
     def time(self, case: str) -> float:
         """Nanoseconds an iteration of the case."""
@@ -52,7 +55,7 @@ class Worker:
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
         if len(answer) != 2 or answer[0] != case:
-            raise RuntimeError(f"bench: {case}: the worker {self.process.args} answered {answer!r}, need a time")
+            raise RuntimeError(f"bench: {case}: {self.process.args} answered {answer!r}, need a time")
         return float(answer[1])
 
     def close(self) -> None:
@@ -99,8 +102,8 @@ def report(results: dict[str, tuple[float, float]], rounds: int) -> str:
     lines = [
         "# Speed beside PyTorch",
         "",
-        f"`./dev bench` on {datetime.date.today()}, {processor()}, {os.cpu_count()} processors; PyTorch of Debian with two",
-        f"threads at its best. Both sides in one run, taking turns; medians of {rounds} rounds.",
+        f"`./dev bench` on {datetime.date.today()}, {processor()}, {os.cpu_count()} processors; PyTorch of",
+        f"Debian with two threads at its best. Both sides in one run, taking turns; medians of {rounds} rounds.",
         "",
         "| case | Sorus (us) | PyTorch (us) | ratio | wanted |",
         "|---|---|---|---|---|",
@@ -108,7 +111,8 @@ def report(results: dict[str, tuple[float, float]], rounds: int) -> str:
     for name, what, wanted in CASES:
         if name in results:
             ours, theirs = results[name]
-            lines.append(f"| {what} | {ours / 1e3:.2f} | {theirs / 1e3:.2f} | {ours / theirs:.2f} | {wanted:.2f} |")
+            times = f"{ours / 1e3:.2f} | {theirs / 1e3:.2f} | {ours / theirs:.2f}"
+            lines.append(f"| {what} | {times} | {wanted:.2f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -58,7 +58,8 @@ def unary(function):
 
 
 def layer_norm():
-    x, gamma, beta = random(1024, 768), ms.Tensor(np.ones(768, np.float32)), ms.Tensor(np.zeros(768, np.float32))
+    x = random(1024, 768)
+    gamma, beta = ms.Tensor(np.ones(768, np.float32)), ms.Tensor(np.zeros(768, np.float32))
     return lambda: ops.layer_norm(x, (768,), gamma, beta)
 
 

@@ -169,6 +169,11 @@ def seeded_epochs(make: Callable[[], ds.Dataset], seeds: Iterable[int] = (0, 1))
     return record
 
 
+def size_and_rows(dataset: ds.Dataset) -> dict[str, Any]:
+    """What a pipeline says of its size, and what it gives."""
+    return {"size": dataset.get_dataset_size(), "rows": rows(dataset)}
+
+
 def pipelines() -> dict[str, Any]:
     """Orders and shapes that a data pipeline gives, with seeds where it shuffles."""
     numbers = list(range(10))
@@ -183,7 +188,7 @@ def pipelines() -> dict[str, Any]:
 
     seeded = {
         "NumpySlices shuffle=True": lambda: seeded_rows(lambda: of(shuffle=True)),
-        "NumpySlices default": lambda: seeded_rows(lambda: of()),
+        "NumpySlices default": lambda: seeded_rows(of),
         "Generator shuffle=True": lambda: seeded_rows(lambda: generated(shuffle=True)),
         "Generator default": lambda: seeded_rows(lambda: generated()),
         "shuffle(4)": lambda: seeded_rows(lambda: of(shuffle=False).shuffle(4)),
@@ -233,13 +238,8 @@ def pipelines() -> dict[str, Any]:
         ),
     }
 
-    def whole(make: Callable[[], ds.Dataset]) -> dict[str, Any]:
-        """Its size and rows."""
-        dataset = make()
-        return {"size": dataset.get_dataset_size(), "rows": rows(dataset)}
-
     record = {name: attempt(make) for name, make in seeded.items()}
-    record |= {name: attempt(lambda make=make: whole(make)) for name, make in fixed.items()}
+    record |= {name: attempt(lambda make=make: size_and_rows(make())) for name, make in fixed.items()}
     mixed = ds.NumpySlicesDataset({"a": [1, 2], "b": [1.5, 2.5], "c": ["x", "yy"]}, shuffle=False)
     record["dtypes of NumpySlices"] = {
         key: [str(value.dtype), list(value.shape)]

@@ -79,7 +79,9 @@ def test_audit_finds_a_function_that_is_not_pure(tmp_path):
         "f(x)\n"
     )
     environment = dict(os.environ, SORUS_JIT="audit", PYTHONPATH=str(Path(ms.__file__).parent.parent))
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode != 0
     assert "a replay differs from the function" in done.stderr
 

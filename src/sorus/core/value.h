@@ -53,7 +53,8 @@ struct SORUS_API Value {
   /// As ensure(), for the host program: a recording under way hears of it.
   void read() {
     ensure();
-    if (frame != 0) [[unlikely]] notify_read();
+    if (frame != 0) [[unlikely]]
+      notify_read();
   }
   /// Called, on the reading thread, when the host reads a value that a boundary made. Set once, by the
   /// compiler.

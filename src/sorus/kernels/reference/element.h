@@ -44,7 +44,8 @@ void store_element(std::byte* p, V v) {
 
 /// F applied to operands of In, giving an element of Out.
 template <class F, class In, class Out, int kParameters, size_t... kI>
-void element(std::byte* out, const std::byte* const* in, const double* parameters, std::index_sequence<kI...>) {
+void element(std::byte* out, const std::byte* const* in, const double* parameters,
+             std::index_sequence<kI...>) {
   if constexpr (kParameters > 0) {
     decltype(load_element<In>(in[0])) p[kParameters];
     for (int k = 0; k < kParameters; ++k) p[k] = p[k].of(parameters[k]);

@@ -16,8 +16,8 @@ struct TensorIndex {
   Tensor indices;
 };
 
-/// What the items say about x. First comes the slice of x; then `dropped` axes of it (integers) go and `fresh`
-/// axes (of the result of that) come; then the tensors index the axes that they name.
+/// What the items say about x. First comes the slice of x; then `dropped` axes of it (integers) go and
+/// `fresh` axes (of the result of that) come; then the tensors index the axes that they name.
 struct Plan {
   Ints begins, sizes, steps;
   Ints dropped;
@@ -32,8 +32,8 @@ int axes_of(const IndexItem& item) {
   return std::holds_alternative<int64_t>(item) || std::holds_alternative<SliceItem>(item) ? 1 : 0;
 }
 
-/// Items with the ellipsis (one at the end if there is none) replaced by full slices. Throws IndexError for too
-/// many axes or two ellipses.
+/// Items with the ellipsis (one at the end if there is none) replaced by full slices. Throws IndexError for
+/// too many axes or two ellipses.
 std::vector<IndexItem> spread_items(const Tensor& x, IndexSpan items) {
   int used = 0;
   int ellipses = 0;
@@ -41,8 +41,8 @@ std::vector<IndexItem> spread_items(const Tensor& x, IndexSpan items) {
     used += axes_of(item);
     ellipses += std::holds_alternative<EllipsisItem>(item) ? 1 : 0;
   }
-  SORUS_CHECK(used <= x.rank(), IndexError, "index: too many indices: got {} for shape {}, need at most {}", used,
-              x.shape(), x.rank());
+  SORUS_CHECK(used <= x.rank(), IndexError, "index: too many indices: got {} for shape {}, need at most {}",
+              used, x.shape(), x.rank());
   SORUS_CHECK(ellipses <= 1, IndexError, "index: more than one ellipsis: got {}, need at most 1", ellipses);
   std::vector<IndexItem> out;
   auto fill = [&] { out.insert(out.end(), static_cast<size_t>(x.rank() - used), SliceItem{}); };
@@ -69,7 +69,8 @@ class Planner {
   void read(int64_t i) {
     int64_t extent = x_.size(axis_);
     SORUS_CHECK(i >= -extent && i < extent, IndexError,
-                "index: index out of range on axis {}: got {}, need {} <= index < {}", axis_, i, -extent, extent);
+                "index: index out of range on axis {}: got {}, need {} <= index < {}", axis_, i, -extent,
+                extent);
     plan_.dropped.push_back(axis_);
     add_range({i < 0 ? i + extent : i, 1, 1});
     if (has_tensor_) stand();
@@ -98,8 +99,8 @@ class Planner {
     }
     for (int i = 0; i < mask.rank(); ++i)
       SORUS_CHECK(mask.size(i) == x_.size(axis_ + i), IndexError,
-                  "index: mask does not fit: got mask {} for shape {} at axis {}, need equal extents", mask.shape(),
-                  x_.shape(), axis_);
+                  "index: mask does not fit: got mask {} for shape {} at axis {}, need equal extents",
+                  mask.shape(), x_.shape(), axis_);
     for (Tensor& t : nonzero_tuple(mask)) add_tensor(t);
   }
   void add_tensor(const Tensor& indices) {
@@ -181,8 +182,9 @@ Tensor fit_value(const Tensor& value, const Shape& shape, DType dtype) {
   bool fits = v.rank() <= shape.rank();
   for (int i = 0; fits && i < v.rank(); ++i)
     fits = v.size(i) == 1 || v.size(i) == shape.size(shape.rank() - v.rank() + i);
-  SORUS_CHECK(fits, ShapeError, "index_update: value does not fit: got shape {}, need one that broadcasts to {}",
-              value.shape(), shape);
+  SORUS_CHECK(fits, ShapeError,
+              "index_update: value does not fit: got shape {}, need one that broadcasts to {}", value.shape(),
+              shape);
   return broadcast_to(v, shape);
 }
 

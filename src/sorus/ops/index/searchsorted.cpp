@@ -14,18 +14,21 @@ TypeList infer_searchsorted(const InferContext& c) {
   bool fits = sorted.rank() == 1 || sorted.rank() == values.rank();
   for (int i = 0; fits && i + 1 < sorted.rank(); ++i) fits = sorted[i] == values[i];
   SORUS_CHECK(fits && sorted.rank() >= 1, ShapeError,
-              "searchsorted: shapes do not fit: got {} and values {}, need rank 1 or equal extents but on the last axis",
+              "searchsorted: shapes do not fit: got {} and values {}, need rank 1 or equal extents but on "
+              "the last axis",
               sorted, values);
   return {{DType::kInt64, c.in(0).device, values}};
 }
 
-const OpDef searchsorted_op{.name = "searchsorted",
-                            .doc = "Place at which each value would go into the sorted last axis: int64, before equal "
-                                   "elements or after them. NaN sorts last.",
-                            .inputs = {{"sorted"}, {"values"}},
-                            .attrs = attrs_def<SearchSortedAttrs>(),
-                            .infer = infer_searchsorted,
-                            .traits = {.differentiable = false}};
+const OpDef searchsorted_op{
+    .name = "searchsorted",
+    .doc =
+        "Place at which each value would go into the sorted last axis: int64, before equal "
+        "elements or after them. NaN sorts last.",
+    .inputs = {{"sorted"}, {"values"}},
+    .attrs = attrs_def<SearchSortedAttrs>(),
+    .infer = infer_searchsorted,
+    .traits = {.differentiable = false}};
 const OpRegistrar registered{searchsorted_op};
 
 }  // namespace

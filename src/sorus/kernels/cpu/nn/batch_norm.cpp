@@ -213,34 +213,38 @@ RowPieces pieces_of(const KernelCall& c) {
 }
 size_t floats(int64_t n) { return sizeof(float) * static_cast<size_t>(n); }
 
-const KernelRegistrar forward_registered{
-    "batch_norm",
-    {.name = "batch_norm_simd",
-     .in_layout = Layout::kChannelsLast,
-     .out_layout = Layout::kChannelsLast,
-     .supports = supports,
-     .workspace =
-         [](const KernelCall& c) {
-           RowPieces p = pieces_of(c);
-           return floats((3 + p.pieces) * p.padded());
-         },
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm)
-                                      (c); }},
-    kSimdRank};
-const KernelRegistrar backward_registered{
-    "batch_norm_backward",
-    {.name = "batch_norm_backward_simd",
-     .in_layout = Layout::kChannelsLast,
-     .out_layout = Layout::kChannelsLast,
-     .supports = supports,
-     .workspace =
-         [](const KernelCall& c) {
-           RowPieces p = pieces_of(c);
-           return floats((5 + 2 * p.pieces) * p.padded());
-         },
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(batch_norm_backward)
-                                      (c); }},
-    kSimdRank};
+const KernelRegistrar forward_registered{"batch_norm",
+                                         {.name = "batch_norm_simd",
+                                          .in_layout = Layout::kChannelsLast,
+                                          .out_layout = Layout::kChannelsLast,
+                                          .supports = supports,
+                                          .workspace =
+                                              [](const KernelCall& c) {
+                                                RowPieces p = pieces_of(c);
+                                                return floats((3 + p.pieces) * p.padded());
+                                              },
+                                          .run =
+                                              [](const KernelCall& c) {
+                                                HWY_DYNAMIC_DISPATCH(batch_norm)
+                                                (c);
+                                              }},
+                                         kSimdRank};
+const KernelRegistrar backward_registered{"batch_norm_backward",
+                                          {.name = "batch_norm_backward_simd",
+                                           .in_layout = Layout::kChannelsLast,
+                                           .out_layout = Layout::kChannelsLast,
+                                           .supports = supports,
+                                           .workspace =
+                                               [](const KernelCall& c) {
+                                                 RowPieces p = pieces_of(c);
+                                                 return floats((5 + 2 * p.pieces) * p.padded());
+                                               },
+                                           .run =
+                                               [](const KernelCall& c) {
+                                                 HWY_DYNAMIC_DISPATCH(batch_norm_backward)
+                                                 (c);
+                                               }},
+                                          kSimdRank};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -201,13 +201,15 @@ Refusal supports(const KernelCall& c) {
   return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
 }
 
-const KernelRegistrar forward_registered{
-    "group_norm",
-    {.name = "group_norm_simd",
-     .supports = supports,
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(group_norm)
-                                      (c); }},
-    kSimdRank};
+const KernelRegistrar forward_registered{"group_norm",
+                                         {.name = "group_norm_simd",
+                                          .supports = supports,
+                                          .run =
+                                              [](const KernelCall& c) {
+                                                HWY_DYNAMIC_DISPATCH(group_norm)
+                                                (c);
+                                              }},
+                                         kSimdRank};
 const KernelRegistrar backward_registered{
     "group_norm_backward",
     {.name = "group_norm_backward_simd",
@@ -216,8 +218,11 @@ const KernelRegistrar backward_registered{
          [](const KernelCall& c) {
            return 2 * sizeof(double) * static_cast<size_t>(c.in[0].size(0) * c.in[0].size(1));
          },
-     .run = [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(group_norm_backward)
-                                      (c); }},
+     .run =
+         [](const KernelCall& c) {
+           HWY_DYNAMIC_DISPATCH(group_norm_backward)
+           (c);
+         }},
     kSimdRank};
 
 }  // namespace

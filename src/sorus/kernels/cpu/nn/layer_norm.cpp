@@ -229,30 +229,34 @@ Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&)
   return {.name = name, .supports = supports, .workspace = workspace, .run = run};
 }
 
-const KernelRegistrar layer_registered{
-    "layer_norm",
-    norm_kernel("layer_norm_simd", forward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm)
-                                          (c); }),
-    kSimdRank};
-const KernelRegistrar layer_backward_registered{
-    "layer_norm_backward",
-    norm_kernel("layer_norm_backward_simd", backward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(layer_norm_backward)
-                                          (c); }),
-    kSimdRank};
-const KernelRegistrar rms_registered{
-    "rms_norm",
-    norm_kernel("rms_norm_simd", forward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm)
-                                          (c); }),
-    kSimdRank};
-const KernelRegistrar rms_backward_registered{
-    "rms_norm_backward",
-    norm_kernel("rms_norm_backward_simd", backward_workspace,
-                [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(rms_norm_backward)
-                                          (c); }),
-    kSimdRank};
+const KernelRegistrar layer_registered{"layer_norm",
+                                       norm_kernel("layer_norm_simd", forward_workspace,
+                                                   [](const KernelCall& c) {
+                                                     HWY_DYNAMIC_DISPATCH(layer_norm)
+                                                     (c);
+                                                   }),
+                                       kSimdRank};
+const KernelRegistrar layer_backward_registered{"layer_norm_backward",
+                                                norm_kernel("layer_norm_backward_simd", backward_workspace,
+                                                            [](const KernelCall& c) {
+                                                              HWY_DYNAMIC_DISPATCH(layer_norm_backward)
+                                                              (c);
+                                                            }),
+                                                kSimdRank};
+const KernelRegistrar rms_registered{"rms_norm",
+                                     norm_kernel("rms_norm_simd", forward_workspace,
+                                                 [](const KernelCall& c) {
+                                                   HWY_DYNAMIC_DISPATCH(rms_norm)
+                                                   (c);
+                                                 }),
+                                     kSimdRank};
+const KernelRegistrar rms_backward_registered{"rms_norm_backward",
+                                              norm_kernel("rms_norm_backward_simd", backward_workspace,
+                                                          [](const KernelCall& c) {
+                                                            HWY_DYNAMIC_DISPATCH(rms_norm_backward)
+                                                            (c);
+                                                          }),
+                                              kSimdRank};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -168,16 +168,20 @@ Kernel resize_kernel(std::string_view name, void (*run)(const KernelCall&)) {
           .run = run};
 }
 
-const KernelRegistrar resize_registered{
-    "resize", resize_kernel("resize_simd", [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(resize)
-                                                                     (c); }),
-    kSimdRank};
-const KernelRegistrar resize_backward_registered{
-    "resize_backward",
-    resize_kernel("resize_backward_simd",
-                  [](const KernelCall& c) { HWY_DYNAMIC_DISPATCH(resize_backward)
-                                            (c); }),
-    kSimdRank};
+const KernelRegistrar resize_registered{"resize",
+                                        resize_kernel("resize_simd",
+                                                      [](const KernelCall& c) {
+                                                        HWY_DYNAMIC_DISPATCH(resize)
+                                                        (c);
+                                                      }),
+                                        kSimdRank};
+const KernelRegistrar resize_backward_registered{"resize_backward",
+                                                 resize_kernel("resize_backward_simd",
+                                                               [](const KernelCall& c) {
+                                                                 HWY_DYNAMIC_DISPATCH(resize_backward)
+                                                                 (c);
+                                                               }),
+                                                 kSimdRank};
 
 }  // namespace
 }  // namespace sorus::simd

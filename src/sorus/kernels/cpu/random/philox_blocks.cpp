@@ -137,20 +137,25 @@ namespace {
 Refusal takes_single(const KernelCall& call) {
   return call.out[0].dtype != DType::kFloat64 ? kAccepted : "takes no float64";
 }
-const KernelRegistrar registered[] = {
-    {"dropout",
-     Kernel{.name = "simd",
-            .supports = takes_single,
-            .run = [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(dropout)
-                                                (call); },
-            .in_place = 1},
-     kSimdRank},
-    {"random_uniform",
-     Kernel{.name = "simd",
-            .supports = takes_single,
-            .run = [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(uniform)
-                                                (call); }},
-     kSimdRank}};
+const KernelRegistrar registered[] = {{"dropout",
+                                       Kernel{.name = "simd",
+                                              .supports = takes_single,
+                                              .run =
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(dropout)
+                                                    (call);
+                                                  },
+                                              .in_place = 1},
+                                       kSimdRank},
+                                      {"random_uniform",
+                                       Kernel{.name = "simd",
+                                              .supports = takes_single,
+                                              .run =
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(uniform)
+                                                    (call);
+                                                  }},
+                                       kSimdRank}};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -350,17 +350,30 @@ Refusal takes_elements(const KernelCall& call) {
 KernelRegistrar tree_kernel(std::string_view op, void (*run)(const KernelCall&)) {
   return {op, Kernel{.name = "simd_tree", .supports = takes_elements, .run = run}, kSimdRank};
 }
-const KernelRegistrar registered[] = {
-    tree_kernel("sum", [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_sum)
-                                                    (call); }),
-    tree_kernel("mean", [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_mean)
-                                                     (call); }),
-    tree_kernel("prod", [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_prod)
-                                                     (call); }),
-    tree_kernel("amax", [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_amax)
-                                                     (call); }),
-    tree_kernel("amin", [](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_amin)
-                                                     (call); })};
+const KernelRegistrar registered[] = {tree_kernel("sum",
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(reduce_sum)
+                                                    (call);
+                                                  }),
+                                      tree_kernel("mean",
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(reduce_mean)
+                                                    (call);
+                                                  }),
+                                      tree_kernel("prod",
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(reduce_prod)
+                                                    (call);
+                                                  }),
+                                      tree_kernel("amax",
+                                                  [](const KernelCall& call) {
+                                                    HWY_DYNAMIC_DISPATCH(reduce_amax)
+                                                    (call);
+                                                  }),
+                                      tree_kernel("amin", [](const KernelCall& call) {
+                                        HWY_DYNAMIC_DISPATCH(reduce_amin)
+                                        (call);
+                                      })};
 
 }  // namespace
 }  // namespace sorus::simd
