@@ -24,9 +24,32 @@ def _weights(weights):
     return list(weights), False
 
 
+def _told_apart(args, positions):
+    """The arguments with a tensor that is given twice replaced by an equal one of its own, so that each place
+    has a gradient of its own.
+    """
+    seen = set()
+
+    def once(t):
+        if id(t) in seen:
+            return t.reshape(t.shape)
+        seen.add(id(t))
+        return t
+
+    given = list(args)
+    for p in positions:
+        tensors = _tree.tensors(args[p])
+        if any(id(t) in seen for t in tensors) or len({id(t) for t in tensors}) < len(tensors):
+            given[p] = _tree.rebuild(args[p], iter([once(t) for t in tensors]))
+        else:
+            seen.update(id(t) for t in tensors)
+    return given
+
+
 def _differentiate(fn, args, kwargs, positions, weights, has_aux, sens):
     """Results of fn, and gradients with the structure of the arguments at `positions` and of `weights`."""
     result = None
+    args = _told_apart(args, positions)
 
     def call():
         nonlocal result
