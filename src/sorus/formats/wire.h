@@ -8,7 +8,7 @@
 #include "sorus/base/error.h"
 
 /// The protobuf wire encoding over bytes in memory, of any size. (The protobuf library holds a message to 2
-/// GiB, and a checkpoint is one message; decision 0005.)
+/// GiB, and a checkpoint is one message; decision 0006.)
 namespace sorus::formats {
 
 /// One field as it lies in the bytes.
