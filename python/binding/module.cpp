@@ -1,6 +1,11 @@
+#include <nanobind/stl/string.h>
+
 #include "binding/bridge.h"
 #include "binding/functions.h"
+#include "sorus/base/cpu_features.h"
 #include "sorus/base/error.h"
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/onednn/version.h"
 
 namespace {
 
@@ -20,6 +25,9 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled part of sorus. Its names are private; the package gives them their public ones.";
   m.attr("__version__") = SORUS_VERSION;
   nanobind::register_exception_translator(&translate);
+  m.def("describe_cpu", &sorus::describe_cpu);
+  m.def("num_threads", &sorus::num_threads);
+  m.def("onednn_version", &sorus::kernels::onednn::library_version);
   sorus::python::bind_dtypes(m);
   sorus::python::bind_tensor(m);
   sorus::python::bind_arrays(m);
