@@ -250,3 +250,44 @@ def test_parameter_groups():
     optimizer((Tensor([1.0]), Tensor([1.0])))
     assert a.item() == -1.0
     assert b.item() == 0.5
+
+
+def test_encoder_layer_normalizes_before_or_after():
+    """With norm_first the residual stream stays as it is; otherwise each result is normalized."""
+    x = Tensor(np.linspace(-2, 3, 24).reshape(3, 2, 4).astype(np.float32))
+    before, after = (nn.TransformerEncoderLayer(4, 2, 8, 0.0, norm_first=first) for first in (True, False))
+    for net in (before, after):
+        for dense in (net.self_attn.out_proj, net.dense2):
+            dense.weight.set_data(dense.weight * 0)
+            dense.bias.set_data(dense.bias * 0)
+    np.testing.assert_array_equal(before(x).asnumpy(), x.asnumpy())
+    np.testing.assert_allclose(after(x).asnumpy().mean(-1), np.zeros((3, 2)), atol=1e-6)
+
+
+def test_multinomial_draws_what_has_weight():
+    """A class without weight is not drawn, and without replacement none twice."""
+    weights = Tensor([[0.0, 1.0, 0.0, 3.0], [2.0, 0.0, 1.0, 0.0]])
+    drawn = ops.multinomial(weights, 200).asnumpy()
+    assert [set(row) for row in drawn] == [{1, 3}, {0, 2}]
+    assert [set(row) for row in ops.multinomial(weights, 2, False).asnumpy()] == [{1, 3}, {0, 2}]
+    with pytest.raises(ValueError, match="multinomial: 'num_samples' is out of range: got 5"):
+        ops.multinomial(weights, 5, False)
+
+
+def test_pixels_of_resized_images():
+    """Without aligned corners or half-pixel centers element i lies at i * scale."""
+    image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    resized = nn.ResizeBilinear()(image, (2, 8)).asnumpy()[0, 0]
+    columns = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3]
+    np.testing.assert_array_equal(resized, np.array([columns, columns]) + [[0], [8]])
+    corners = ops.ResizeNearestNeighbor((2, 2), align_corners=True)(image).asnumpy()
+    np.testing.assert_array_equal(corners[0, 0], [[0, 3], [12, 15]])
+    centers = ops.ResizeNearestNeighbor((2, 2), half_pixel_centers=True)(image).asnumpy()
+    np.testing.assert_array_equal(centers[0, 0], [[5, 7], [13, 15]])
+
+
+def test_negative_bases_leave_the_gradient_of_the_exponent():
+    """A negative base adds nothing to the exponent's gradient instead of NaN."""
+    base, exponent = Tensor([-2.0, 2.0]), Tensor([3.0])
+    gradient = ms.grad(lambda v: ops.pow(base, v).sum())(exponent)
+    np.testing.assert_allclose(gradient.asnumpy(), [8 * np.log(2)], rtol=1e-6)

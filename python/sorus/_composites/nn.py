@@ -11,6 +11,12 @@ def bias_add(x, bias):
     return F.add(x, F.reshape(bias, (1, -1) + (1,) * (x.ndim - 2)))
 
 
+def bidense(x, y, weight, bias):
+    """x W y + b for each matrix W (in1, in2) of weight (out, in1, in2)."""
+    result = F.einsum("...i,oij,...j->...o", (x, weight, y))
+    return result if bias is None else F.add(result, bias)
+
+
 def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
     """Convolution with MindSpore's pad_mode."""
     if x.ndim not in (axes + 1, axes + 2):
@@ -80,11 +86,16 @@ def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
 
 def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
     """nll_loss, with a share of the target spread over all classes."""
-    if smoothing:
-        raise ValueError(
-            f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0; see cross_entropy"
-        )
-    return F.nll_loss(x, target, weight, ignore_index, reduction)
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0 to 1")
+    loss = F.nll_loss(x, target, weight, ignore_index, reduction)
+    if not smoothing:
+        return loss
+    axis = 1 if x.ndim > 1 else 0
+    shares = F.where(F.equal(target, ignore_index), Tensor(0, x.dtype), F.neg(F.sum(x, axis)))
+    if reduction != "none":
+        shares = F.sum(shares) if reduction == "sum" else F.mean(shares)
+    return F.add(F.mul(loss, 1 - smoothing), F.mul(shares, smoothing / x.shape[axis]))
 
 
 def pixel_shuffle(x, factor):

@@ -148,9 +148,35 @@ def unique_sorted(x, return_inverse):
     return (values, inverse) if return_inverse else values
 
 
-def resize(x, size, mode, align_corners=False):
-    """An image of another size."""
-    return F.interpolate(x, mode, tuple(_numbers(size)), (), align_corners)
+def resize(x, size, mode, align_corners, half_pixel_centers):
+    """An image of another size. Without half_pixel_centers or align_corners element i lies at i * scale."""
+    size = tuple(_numbers(size))
+    if align_corners and half_pixel_centers:
+        raise ValueError("resize: 'half_pixel_centers' excludes 'align_corners': got both, need at most one")
+    if mode == "nearest":
+        if not align_corners:
+            return F.interpolate(x, "nearest-exact" if half_pixel_centers else "nearest", size)
+        for axis, count in zip((2, 3), size, strict=True):
+            step = (x.shape[axis] - 1) / max(count - 1, 1)
+            x = F.gather(x, Tensor([int(i * step + 0.5) for i in range(count)], _int64), axis)
+        return x
+    if align_corners or half_pixel_centers:
+        return F.interpolate(x, mode, size, (), align_corners)
+    for axis, count in zip((2, 3), size, strict=True):
+        x = _lerp_from_corner(x, axis, count)
+    return x
+
+
+def _lerp_from_corner(x, axis, count):
+    """x with `count` elements along an axis, element i between those beside i * scale."""
+    extent = x.shape[axis]
+    places = [i * extent / count for i in range(count)]
+    low = [int(place) for place in places]
+    share = Tensor([place - i for place, i in zip(places, low, strict=True)], x.dtype)
+    share = F.reshape(share, (count,) + (1,) * (x.ndim - 1 - axis))
+    before = F.gather(x, Tensor(low, _int64), axis)
+    after = F.gather(x, Tensor([min(i + 1, extent - 1) for i in low], _int64), axis)
+    return F.add(before, F.mul(F.sub(after, before), share))
 
 
 def depth_to_space(x, block, back):

@@ -69,6 +69,26 @@ def bernoulli(x, p, seed):
     return F.cast(F.less(drawn, p), x.dtype)
 
 
+def multinomial(x, num_samples, replacement, seed):
+    """int32 class numbers along the last axis, drawn with the weights x (C,) or (N, C)."""
+    if x.ndim not in (1, 2):
+        raise ValueError(f"multinomial: wrong number of axes: got shape {x.shape}, need 1 or 2 axes")
+    classes = x.shape[-1]
+    if num_samples <= 0 or not replacement and num_samples > classes:
+        limit = "" if replacement else f", at most {classes}"
+        raise ValueError(
+            f"multinomial: 'num_samples' is out of range: got {num_samples}, need more than 0{limit}"
+        )
+    if not replacement:  # the largest of u ** (1 / weight), by their logarithms; Efraimidis and Spirakis 2006
+        keys = F.div(F.log(F.random_uniform(x.shape, _float32, seed)), x)
+        return F.cast(F.topk(keys, num_samples)[1], _int32)
+    sums = F.cumsum(F.cast(x, _d["float64"]), -1)
+    total = F.gather(sums, Tensor([classes - 1], _int64), -1)
+    drawn = F.mul(F.random_uniform((*x.shape[:-1], num_samples), _d["float64"], seed), total)
+    below = F.less_equal(F.expand_dims(sums, -2), F.expand_dims(drawn, -1))
+    return F.cast(F.sum(F.cast(below, _int32), -1), _int32)
+
+
 def dropout_by(x, p, training, seed):
     """Zeros with probability p and the rest scaled, in training."""
     if not 0 <= p < 1:

@@ -35,6 +35,7 @@ from .layer.activation import (
 )
 from .layer.basic import (
     ClipByNorm,
+    BiDense,
     Dense,
     Dropout,
     Dropout1d,
@@ -181,4 +182,4 @@ from .layer.padding import (
     ReplicationPad3d,
     ZeroPad2d,
 )
-from .layer.transformer import MultiheadAttention
+from .layer.transformer import MultiheadAttention, TransformerEncoderLayer

@@ -80,6 +80,45 @@ class Dense(Cell):
         return text + (f", activation={self.activation}" if self.activation_flag else "")
 
 
+class BiDense(Cell):
+    """y = x1 W x2 + b for each matrix of W, of shape (out_channels, in1_channels, in2_channels)."""
+
+    def __init__(
+        self,
+        in1_channels,
+        in2_channels,
+        out_channels,
+        weight_init=None,
+        bias_init=None,
+        has_bias=True,
+        dtype=_float32,
+    ):
+        super().__init__()
+        self.in1_channels = check_positive_int(in1_channels, "in1_channels", "BiDense")
+        self.in2_channels = check_positive_int(in2_channels, "in2_channels", "BiDense")
+        self.out_channels = check_positive_int(out_channels, "out_channels", "BiDense")
+        self.has_bias = check_bool(has_bias, "has_bias", "BiDense")
+        bound = 1 / math.sqrt(in1_channels)
+        self.weight = _parameter(
+            "weight", weight_init, (out_channels, in1_channels, in2_channels), bound, dtype
+        )
+        self.bias = _parameter("bias", bias_init, (out_channels,), bound, dtype) if has_bias else None
+
+    def construct(self, input1, input2):
+        return ops.bidense(input1, input2, self.weight, self.bias)
+
+    def extend_repr(self):
+        text = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}"
+        return f"{text}, out_channels={self.out_channels}, has_bias={self.has_bias}"
+
+
+def _parameter(name, init, shape, bound, dtype):
+    """A parameter of BiDense, uniform within the bound unless `init` says otherwise."""
+    if isinstance(init, Tensor) and init.shape != shape:
+        raise ValueError(f"BiDense: '{name}_init' has the wrong shape: got {init.shape}, need {shape}")
+    return Parameter(initializer(Uniform(bound) if init is None else init, shape, dtype), name=name)
+
+
 class Identity(Cell):
     """Gives its input back."""
 
@@ -356,7 +395,7 @@ class ResizeBilinear(Cell):
     def construct(self, x, size=None, scale_factor=None, align_corners=False):
         if size is None:
             size = tuple(s * scale_factor for s in x.shape[2:])
-        return ops.resize_bilinear(x, size, align_corners, self.half_pixel_centers)
+        return ops.ResizeBilinearV2(align_corners, self.half_pixel_centers)(x, size)
 
 
 class L1Regularizer(Cell):

@@ -1,4 +1,4 @@
-"""Attention as a layer."""
+"""Attention, and the encoder layer around it."""
 
 import math
 
@@ -6,7 +6,9 @@ from ... import _core, _functions, ops
 from ...common.initializer import XavierUniform, initializer
 from ...common.parameter import Parameter
 from ..cell import Cell
-from .basic import Dense
+from .activation import get_activation
+from .basic import Dense, Dropout
+from .normalization import LayerNorm
 
 _float32 = _core.dtypes["float32"]
 
@@ -92,6 +94,49 @@ class MultiheadAttention(Cell):
             return result, None
         weights = ops.mean(weights, 1) if average_attn_weights else weights
         return result, weights if batched else ops.squeeze(weights, 0)
+
+
+class TransformerEncoderLayer(Cell):
+    """Self-attention and two dense layers, each added to its input and normalized (Vaswani et al. 2017).
+
+    With norm_first the inputs of the two are normalized instead. Masks are those of MultiheadAttention.
+    """
+
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward=2048,
+        dropout=0.1,
+        activation="relu",
+        layer_norm_eps=1e-5,
+        batch_first=False,
+        norm_first=False,
+        dtype=_float32,
+    ):
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
+        self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
+        self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
+        self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.dropout, self.dropout1, self.dropout2 = (Dropout(p=dropout) for _ in range(3))
+        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+
+    def _attend(self, x, mask, padding):
+        mixed = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)[0]
+        return self.dropout1(mixed)
+
+    def _feed_forward(self, x):
+        return self.dropout2(self.dense2(self.dropout(self.activation(self.dense1(x)))))
+
+    def construct(self, src, src_mask=None, src_key_padding_mask=None):
+        if self.norm_first:
+            x = src + self._attend(self.norm1(src), src_mask, src_key_padding_mask)
+            return x + self._feed_forward(self.norm2(x))
+        x = self.norm1(src + self._attend(src, src_mask, src_key_padding_mask))
+        return self.norm2(x + self._feed_forward(x))
 
 
 def _masked(scores, mask):

@@ -54,7 +54,11 @@ void pow_vjp(VjpContext& c) {
     // x^0 is constant, also at 0, where the formula would give 0 * inf.
     set_summed(c, 0, c.grad() * where(equal(b, zero), zero, b * pow(a, b - 1.0)));
   }
-  if (c.needs(1)) set_summed(c, 1, c.grad() * xlogy(c.out(), a));
+  // Negative bases have no derivative for b: they count as constants, lest whole exponents give NaN.
+  if (c.needs(1)) {
+    Tensor base = where(less(a, zero_of(a.dtype())), scalar_beside(1, a.dtype()), a);
+    set_summed(c, 1, c.grad() * xlogy(c.out(), base));
+  }
 }
 const OpDef pow_op = binary_function("pow",
                                      "a to the power b, elementwise with broadcasting. Any number; integers "

@@ -17,6 +17,8 @@ using namespace elementwise;
 Tensor number(double v, const Tensor& beside) { return scalar_beside(v, beside.dtype()); }
 Tensor above(const Tensor& x, double v) { return greater(x, number(v, x)); }
 Tensor below(const Tensor& x, double v) { return less(x, number(v, x)); }
+Tensor at_least(const Tensor& x, double v) { return greater_equal(x, number(v, x)); }
+Tensor at_most(const Tensor& x, double v) { return less_equal(x, number(v, x)); }
 Tensor between(const Tensor& x, double low, double high) {
   return logical_and(above(x, low), below(x, high));
 }
@@ -31,8 +33,9 @@ OpDef relu_definition() {
 const OpDef relu_op = relu_definition();
 
 const OpDef relu6_op = floating_function(
-    "relu6", "x within [0, 6], elementwise. Floating dtypes. The gradient at the bounds is 0.",
-    [](VjpContext& c) { c.set(0, masked(between(c.in(0), 0, 6), c.grad())); }, kFirst);
+    "relu6", "x within [0, 6], elementwise. Floating dtypes. The gradient at 0 is 0, that at 6 is 1.",
+    [](VjpContext& c) { c.set(0, masked(logical_and(above(c.in(0), 0), at_most(c.in(0), 6)), c.grad())); },
+    kFirst);
 
 const OpDef leaky_relu_op = floating_function<SlopeAttrs>(
     "leaky_relu", "x, and slope * x where x <= 0, elementwise. Floating dtypes.",
@@ -70,12 +73,13 @@ const OpDef hardsigmoid_op = floating_function(
 
 void hardswish_vjp(VjpContext& c) {
   const Tensor& x = c.in(0);
-  Tensor slope = where(above(x, -3), x / 3.0 + 0.5, number(0, x));
-  c.set(0, c.grad() * where(below(x, 3), slope, number(1, x)));
+  Tensor slope = where(at_least(x, -3), x / 3.0 + 0.5, number(0, x));
+  c.set(0, c.grad() * where(at_most(x, 3), slope, number(1, x)));
 }
 const OpDef hardswish_op = floating_function(
     "hardswish",
-    "x * (x + 3) / 6, 0 below -3 and x above 3, elementwise. Floating dtypes. Source: Howard et al. 2019.",
+    "x * (x + 3) / 6, 0 below -3 and x above 3, elementwise. Floating dtypes. The gradient at "
+    "-3 and 3 is that between. Source: Howard et al. 2019.",
     hardswish_vjp, kFirst);
 
 const OpDef softsign_op = floating_function(
