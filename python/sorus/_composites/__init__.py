@@ -2,9 +2,12 @@
 
 from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
+from .matrices import *  # noqa: F403
 from .nn import *  # noqa: F403
 from .primitives import *  # noqa: F403
 from .python_values import *  # noqa: F403
 from .random import *  # noqa: F403
 from .reductions_algebra import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .special import *  # noqa: F403

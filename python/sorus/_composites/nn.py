@@ -146,3 +146,14 @@ def clip_by_global_norm(tensors, clip_norm, use_norm):
     total = addn([F.sum(F.square(F.cast(t, _float32))) for t in tensors])
     norm = F.maximum(F.sqrt(total), clip_norm)
     return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)
+
+
+def lp_pool(axes, x, norm_type, kernel_size, stride, ceil_mode):
+    """Norms of order norm_type over windows."""
+    kernel = _spatial(kernel_size, axes, "kernel_size")
+    count = 1
+    for k in kernel:
+        count *= k
+    powers = F.pow(x, float(norm_type))
+    sums = F.mul(avg_pool_by(axes, powers, kernel, stride, 0, ceil_mode, True, 0), count)
+    return F.pow(sums, 1.0 / float(norm_type))

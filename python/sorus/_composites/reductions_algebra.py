@@ -2,7 +2,7 @@
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _d, _int32, _int64, _is_int, _numbers
+from ._common import _d, _float32, _int32, _int64, _is_int, _numbers
 from .elementwise import isclose
 
 
@@ -34,12 +34,24 @@ def unique_pair(x):
 def unique_runs(x, return_inverse, return_counts, dim):
     """Distinct neighbours, with the place of each element and the lengths of runs when asked for."""
     if dim is not None and x.ndim > 1:
-        raise ValueError(
-            f"unique_consecutive: 'dim' is not supported for {x.ndim} axes: got {dim}, need None"
-        )
-    values, inverse, counts = F.unique(x, "runs")
+        values, inverse, counts = _slice_runs(x, dim % x.ndim)
+    else:
+        values, inverse, counts = F.unique(x, "runs")
     found = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _slice_runs(x, axis):
+    extent = x.shape[axis]
+    if extent == 0:
+        return x, F.full((0,), 0, _int64), F.full((0,), 0, _int64)
+    differs = F.not_equal(F.narrow(x, axis, 1, extent - 1), F.narrow(x, axis, 0, extent - 1))
+    others = tuple(a for a in range(x.ndim) if a != axis)
+    starts = F.concat([F.full((1,), True, _d["bool_"]), F.any(differs, others)], 0)
+    places = F.reshape(F.nonzero(starts), -1)
+    ends = F.concat([F.narrow(places, 0, 1, places.size - 1), F.full((1,), extent, _int64)], 0)
+    inverse = F.sub(F.cumsum(F.cast(starts, _int64), 0), 1)
+    return F.gather(x, places, axis), inverse, F.sub(ends, places)
 
 
 def dot_nd(x, other):
@@ -146,6 +158,10 @@ def norm_by(x, order, axes, keepdims, dtype):
     if order == "nuc" and _is_int(axes):
         raise TypeError(f"norm: order 'nuc' is of matrices: got one axis {axes}, need two")
     x = F.cast_if(x, dtype)
+    if isinstance(order, str) and order not in ("fro", "nuc"):
+        raise ValueError(f"norm: unknown order: got {order!r}, need 'fro', 'nuc' or a number")
+    if order is not None and not isinstance(order, (str, int, float)):
+        raise TypeError(f"norm: order has the wrong type: got {type(order).__name__}, need a number or a name")
     if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
         if order == "nuc":
             raise NotImplementedError("norm: order 'nuc' is not supported: got 'nuc', need 'fro' or a number")
@@ -164,7 +180,11 @@ def matrix_norm(x, order, axes, keepdims):
     if order == "fro":
         return F.norm(x, 2.0, axes, keepdims)
     rows, columns = (a % x.ndim for a in axes)
-    if order not in (1, -1, float("inf"), float("-inf")):
+    if order not in (1, -1, 2, -2, float("inf"), float("-inf"), "nuc"):
+        raise ValueError(
+            f"matrix_norm: unknown order: got {order}, need 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+        )
+    if order in (2, -2, "nuc"):
         raise NotImplementedError(
             f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf"
         )
@@ -305,3 +325,48 @@ def addn(tensors):
     for t in tensors[1:]:
         total = F.add(total, t)
     return total
+
+
+def nanmedian(x, axis, keepdims):
+    """Middle element of those that are not NaN, the lower of two, and where it is."""
+    if x.ndim == 0 or not x.dtype.is_floating_point:
+        return median_by(x, axis, keepdims)
+    if axis is None:
+        x, axis = F.reshape(x, -1), 0
+    values, places = F.sort(x, axis)
+    count = F.sum(F.cast(F.logical_not(F.isnan(x)), _int64), axis, True)
+    middle = F.floor_div(F.maximum(F.sub(count, 1), 0), 2)
+    found = F.gather_elements(values, middle, axis), F.gather_elements(places, middle, axis)
+    return found if keepdims else tuple(F.squeeze(t, axis) for t in found)
+
+
+def logcumsumexp(x, axis):
+    """log(cumsum(exp(x))), by sums over twice as many elements each time."""
+    if x.ndim == 0:
+        return x
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"logcumsumexp: axis is out of range: got {axis}, need -{x.ndim} to {x.ndim - 1}")
+    extent, step = x.shape[axis], 1
+    while step < extent:
+        later, earlier = F.narrow(x, axis, step, extent - step), F.narrow(x, axis, 0, extent - step)
+        x = F.concat([F.narrow(x, axis, 0, step), F.logaddexp(later, earlier)], axis)
+        step *= 2
+    return x
+
+
+def histc(x, bins, low, high):
+    """Number of elements in each of equal intervals from low to high, or over all when both are equal."""
+    if bins < 1:
+        raise ValueError(f"histc: 'bins' is out of range: got {bins}, need 1 or more")
+    if low > high:
+        raise ValueError(f"histc: 'min' is above 'max': got {low} and {high}, need min at most max")
+    x = F.reshape(x, -1)
+    if x.size == 0:
+        return F.full((bins,), 0, x.dtype)
+    low, high = (F.amin(x), F.amax(x)) if low == high else (Tensor(low, _float32), Tensor(high, _float32))
+    inside = F.logical_and(F.greater_equal(x, low), F.less_equal(x, high))
+    width = F.sub(high, low)
+    place = F.div(F.mul(F.sub(x, low), bins), F.where(F.equal(width, 0), 1, width))
+    place = F.cast(F.clip(F.floor(place), 0, bins - 1), _int64)
+    counts = F.bincount(F.where(inside, place, bins), None, bins + 1)
+    return F.cast(F.narrow(counts, 0, 0, bins), x.dtype)

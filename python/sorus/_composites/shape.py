@@ -228,6 +228,8 @@ def meshgrid_by(tensors, indexing):
 
 def full_any(size, value, dtype):
     """Filled with a number of any kind."""
+    if isinstance(value, str):
+        raise TypeError(f"full: 'fill_value' has the wrong type: got {value!r}, need a number")
     dtype = _dtype_of_number(value) if dtype is None else dtype
     return F.full(size, float(value), dtype)
 

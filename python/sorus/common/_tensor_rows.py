@@ -255,4 +255,8 @@ ptp(self, axis=None, keepdims=False) -> ptp(self, axis, keepdims)
 trace(self, offset=0, axis1=0, axis2=1, dtype=None) -> trace_by(self, offset, axis1, axis2, dtype)
 diff(self, n=1, axis=-1, prepend=None, append=None) -> diff(self, n, axis, prepend, append)
 kron(self, other) -> kron(self, other)
+cholesky(self, upper=False) -> cholesky(self, upper)
+det(self) -> det(self)
+inverse(self) -> inverse(self)
+unfold(self, kernel_size, dilation=1, padding=0, stride=1) -> unfold(self, kernel_size, dilation, padding, stride)
 """

@@ -218,6 +218,9 @@ allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> allclose(inpu
 cross(input, other, dim=None) -> cross_by(input, other, dim)
 diff(input, n=1, dim=-1, prepend=None, append=None) -> diff(input, n, dim, prepend, append)
 trace(input) -> trace(input)
+cdist(x1, x2, p=2.0) -> cdist(x1, x2, p)
+inverse(input) -> inverse(input)
+histc(input, bins=100, min=0, max=0) -> histc(input, bins, min, max)
 """
 
 FUNCTIONAL = """\
@@ -282,4 +285,10 @@ binary_cross_entropy(input, target, weight=None, reduction='mean')
 binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean', pos_weight=None)
     -> binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 kl_div(input, target, reduction='mean', log_target=False) -> kl_div(input, target, reduction)
+fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
+    -> fold(input, output_size, kernel_size, dilation, padding, stride)
+unfold(input, kernel_size, dilation=1, padding=0, stride=1)
+    -> unfold(input, kernel_size, dilation, padding, stride)
+grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=False)
+    -> grid_sample(input, grid, mode, padding_mode, align_corners)
 """

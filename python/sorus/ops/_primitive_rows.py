@@ -231,4 +231,6 @@ UnsortedSegmentMin()(x, segment_ids, num_segments) -> unsorted_segment_min(x, se
 Cummax(axis)(x) -> cummax(x, axis)
 Cummin(axis)(x) -> cummin(x, axis)
 UniformInt(seed=0, seed2=0)(shape, minval, maxval) -> uniform_int(shape, minval, maxval)
+MatrixInverse(adjoint=False)(x) -> inverse_adjoint(x, adjoint)
+Cholesky()(input_x) -> cholesky(input_x, False)
 """

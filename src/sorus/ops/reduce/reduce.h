@@ -68,7 +68,7 @@ struct ValuesAndIndices {
 /// The k greatest (or least) elements along an axis, in order. Throws ValueError unless 0 <= k <= extent.
 [[nodiscard]] SORUS_API ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis = -1,
                                               bool largest = true);
-/// The middle element in order, of two the lower one, and its index.
+/// The middle element in order, of two the lower one, and its index; where there is a NaN, that.
 [[nodiscard]] SORUS_API ValuesAndIndices median(const Tensor& x, int64_t axis, bool keepdims = false);
 
 }  // namespace sorus

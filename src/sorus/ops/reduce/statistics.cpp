@@ -59,9 +59,15 @@ ValuesAndIndices median(const Tensor& x, int64_t axis, bool keepdims) {
   SORUS_CHECK(x.shape().size(at) > 0, ValueError,
               "median: nothing to choose from: got extent 0 on axis {}, need at least 1", at);
   const int64_t middle = (x.shape().size(at) - 1) / 2;
-  auto [values, indices] = sort(x, at);
-  values = narrow(values, at, middle, 1);
-  indices = narrow(indices, at, middle, 1);
+  auto [sorted, places] = sort(x, at);
+  Tensor values = narrow(sorted, at, middle, 1);
+  Tensor indices = narrow(places, at, middle, 1);
+  if (is_floating(x.dtype())) {  // NaN, which sorting puts last, propagates
+    Tensor last = narrow(sorted, at, x.shape().size(at) - 1, 1);
+    Tensor lost = isnan(last);
+    values = where(lost, last, values);
+    indices = where(lost, narrow(places, at, x.shape().size(at) - 1, 1), indices);
+  }
   if (keepdims) return {values, indices};
   return {squeeze(values, {at}), squeeze(indices, {at})};
 }
