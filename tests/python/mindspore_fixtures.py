@@ -58,10 +58,19 @@ def load_families() -> Iterator[tuple[str, dict[str, Any]]]:
             yield path.stem, json.loads(path.read_text())
 
 
+def _load_reasons(name: str) -> dict[str, str]:
+    lines = (FIXTURES / name).read_text().splitlines()
+    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+
+
 def load_deviations() -> dict[str, str]:
     """The reasons of deviations.txt by case."""
-    lines = (FIXTURES / "deviations.txt").read_text().splitlines()
-    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+    return _load_reasons("deviations.txt")
+
+
+def load_missing_names() -> dict[str, str]:
+    """The reasons of missing_names.txt by name."""
+    return _load_reasons("missing_names.txt")
 
 
 def load_inputs() -> dict[str, list]:

@@ -1,5 +1,6 @@
 """What a row cannot say in one call: functions whose arguments decide which library function is meant."""
 
+from .boxes import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
 from .matrices import *  # noqa: F403

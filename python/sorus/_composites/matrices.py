@@ -152,14 +152,6 @@ def batch_dot(x, y, axes):
     return F.einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", [x, y])
 
 
-def bidense(x, y, weight, bias):
-    """x @ weight[o] @ y for each output o."""
-    left, right = F.reshape(x, (-1, x.shape[-1])), F.reshape(y, (-1, y.shape[-1]))
-    products = F.einsum("noj,nj->no", [F.einsum("ni,oij->noj", [left, weight]), right])
-    products = products if bias is None else F.add(products, bias)
-    return F.reshape(products, (*x.shape[:-1], weight.shape[0]))
-
-
 def trapz(y, x, dx, axis):
     """Integrals along an axis by the trapezoidal rule."""
     extent = y.shape[axis]

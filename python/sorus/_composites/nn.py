@@ -157,3 +157,28 @@ def lp_pool(axes, x, norm_type, kernel_size, stride, ceil_mode):
     powers = F.pow(x, float(norm_type))
     sums = F.mul(avg_pool_by(axes, powers, kernel, stride, 0, ceil_mode, True, 0), count)
     return F.pow(sums, 1.0 / float(norm_type))
+
+
+def lrn(x, depth_radius, bias, alpha, beta, norm_region):
+    """x divided by (bias + alpha * sum of squares of the nearest channels) ** beta."""
+    if norm_region != "ACROSS_CHANNELS":
+        raise ValueError(f"lrn: unknown norm_region: got {norm_region!r}, need 'ACROSS_CHANNELS'")
+    if x.ndim != 4:
+        raise ValueError(f"lrn: number of axes does not fit: got shape {x.shape}, need 4 axes")
+    channels = x.shape[1]
+    squares = F.pad(F.square(x), [0, depth_radius, 0, 0], [0, depth_radius, 0, 0])
+    total = F.narrow(squares, 1, 0, channels)
+    for k in range(1, 2 * depth_radius + 1):
+        total = F.add(total, F.narrow(squares, 1, k, channels))
+    return F.div(x, F.pow(F.add(F.mul(total, alpha), bias), beta))
+
+
+def multilabel_soft_margin_loss(x, target, weight, reduction):
+    """Mean over classes of the cross entropy of sigmoid(x) with each label on its own."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(
+            f"multilabel_soft_margin_loss: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'"
+        )
+    losses = F.add(F.mul(target, F.log_sigmoid(x)), F.mul(F.sub(1, target), F.log_sigmoid(F.neg(x))))
+    losses = F.mean(F.neg(losses if weight is None else F.mul(losses, weight)), (-1,))
+    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)

@@ -161,7 +161,9 @@ def norm_by(x, order, axes, keepdims, dtype):
     if isinstance(order, str) and order not in ("fro", "nuc"):
         raise ValueError(f"norm: unknown order: got {order!r}, need 'fro', 'nuc' or a number")
     if order is not None and not isinstance(order, (str, int, float)):
-        raise TypeError(f"norm: order has the wrong type: got {type(order).__name__}, need a number or a name")
+        raise TypeError(
+            f"norm: order has the wrong type: got {type(order).__name__}, need a number or a name"
+        )
     if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
         if order == "nuc":
             raise NotImplementedError("norm: order 'nuc' is not supported: got 'nuc', need 'fro' or a number")

@@ -1,4 +1,4 @@
-"""Composites of rows: windows of images, sampling at points, blocks, boxes."""
+"""Composites of rows: windows of images, sampling at points, blocks."""
 
 from .. import _functions as F
 from .._core import Tensor
@@ -18,14 +18,14 @@ def _offsets(size, kernel, dilation, stride):
     """How many windows there are along each axis, and the slices that hold their k-th elements."""
     counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, d, s in zip(size, kernel, dilation, stride)]
     if min(counts) < 1:
-        raise ValueError(f"unfold: kernel does not fit: got {tuple(kernel)} for {tuple(size)}, need it smaller")
+        raise ValueError(
+            f"unfold: kernel does not fit: got {tuple(kernel)} for {tuple(size)}, need it smaller"
+        )
     places = []
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             starts = (i * dilation[0], j * dilation[1])
-            places.append(
-                tuple(slice(a, a + s * (c - 1) + 1, s) for a, s, c in zip(starts, stride, counts))
-            )
+            places.append(tuple(slice(a, a + s * (c - 1) + 1, s) for a, s, c in zip(starts, stride, counts)))
     return counts, places
 
 
@@ -59,7 +59,9 @@ def fold(x, output_size, kernel_size, dilation, padding, stride):
     padded = [n + 2 * p for n, p in zip(size, padding)]
     counts, places = _offsets(padded, kernel, dilation, stride)
     if counts[0] * counts[1] != x.shape[2]:
-        raise ValueError(f"fold: number of windows does not fit: got {x.shape[2]}, need {counts[0] * counts[1]}")
+        raise ValueError(
+            f"fold: number of windows does not fit: got {x.shape[2]}, need {counts[0] * counts[1]}"
+        )
     channels = x.shape[1] // elements
     pieces = F.reshape(x, (x.shape[0], channels, elements, *counts))
     image = F.full((x.shape[0], channels, *padded), 0, x.dtype)
@@ -91,7 +93,9 @@ def batch_to_space(x, block_size, crops):
     for b in block:
         total *= b
     if x.shape[0] % total:
-        raise ValueError(f"batch_to_space_nd: batch does not divide: got {x.shape[0]}, need a multiple of {total}")
+        raise ValueError(
+            f"batch_to_space_nd: batch does not divide: got {x.shape[0]}, need a multiple of {total}"
+        )
     crops = crops.tolist() if isinstance(crops, Tensor) else crops
     count = len(block)
     split = F.reshape(x, (*block, x.shape[0] // total, *x.shape[1:]))
@@ -109,7 +113,9 @@ def affine_grid(theta, size, align_corners):
     for n in size[2:]:
         steps = F.arange(0, n, 1, _float32)
         if align_corners:
-            lines.append(F.sub(F.mul(steps, 2.0 / max(n - 1, 1)), 1.0) if n > 1 else F.full((1,), 0.0, _float32))
+            lines.append(
+                F.sub(F.mul(steps, 2.0 / max(n - 1, 1)), 1.0) if n > 1 else F.full((1,), 0.0, _float32)
+            )
         else:
             lines.append(F.sub(F.div(F.add(F.mul(steps, 2.0), 1.0), n), 1.0))
     grids = F.meshgrid(lines, True)
@@ -149,7 +155,7 @@ def grid_sample(x, grid, mode, padding_mode, align_corners):
         places.append(place if padding_mode == "zeros" else F.clip(place, 0, extent - 1))
     if mode == "nearest":
         return _points(x, F.round(places[0]), F.round(places[1]))
-    return _bilinear(x, *places)
+    return bilinear(x, *places)
 
 
 def _points(x, row, column):
@@ -167,7 +173,8 @@ def _points(x, row, column):
     return F.where(F.expand_dims(inside, 1), values, 0)
 
 
-def _bilinear(x, row, column):
+def bilinear(x, row, column):
+    """x (N, C, H, W) between the places (N, h, w), linearly."""
     top, left = F.floor(row), F.floor(column)
     down, right = F.sub(row, top), F.sub(column, left)
     total = None
@@ -177,23 +184,3 @@ def _bilinear(x, row, column):
             part = F.mul(_points(x, F.add(top, i), F.add(left, j)), weight)
             total = part if total is None else F.add(total, part)
     return total
-
-
-def _corners(boxes):
-    return [F.narrow(boxes, -1, i, 1) for i in range(4)]
-
-
-def iou(anchors, truths, mode):
-    """Overlap of all pairs of boxes (x0, y0, x1, y1), over the union ("iou") or the truth's area ("iof").
-
-    As in MindSpore, x1 and y1 are the last pixels of a box, so that it is x1 - x0 + 1 pixels wide.
-    """
-    if mode not in ("iou", "iof"):
-        raise ValueError(f"iou: unknown mode: got {mode!r}, need 'iou' or 'iof'")
-    a = [F.swapaxes(c, -1, -2) for c in _corners(anchors)]
-    b = _corners(truths)
-    width = F.clip(F.sub(F.add(F.minimum(a[2], b[2]), 1), F.maximum(a[0], b[0])), 0, None)
-    height = F.clip(F.sub(F.add(F.minimum(a[3], b[3]), 1), F.maximum(a[1], b[1])), 0, None)
-    shared = F.mul(width, height)
-    area_a, area_b = (F.mul(F.sub(F.add(c[2], 1), c[0]), F.sub(F.add(c[3], 1), c[1])) for c in (a, b))
-    return F.div(shared, area_b if mode == "iof" else F.sub(F.add(area_a, area_b), shared))

@@ -258,5 +258,6 @@ kron(self, other) -> kron(self, other)
 cholesky(self, upper=False) -> cholesky(self, upper)
 det(self) -> det(self)
 inverse(self) -> inverse(self)
-unfold(self, kernel_size, dilation=1, padding=0, stride=1) -> unfold(self, kernel_size, dilation, padding, stride)
+unfold(self, kernel_size, dilation=1, padding=0, stride=1)
+    -> unfold(self, kernel_size, dilation, padding, stride)
 """

@@ -263,3 +263,14 @@ class InstanceNorm3d(_InstanceNorm):
     """Of (N, C, D, H, W)."""
 
     _ranks = (5,)
+
+
+class LRN(Cell):
+    """Local response normalization over the nearest channels."""
+
+    def __init__(self, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"):
+        super().__init__()
+        self.settings = (depth_radius, bias, alpha, beta, norm_region)
+
+    def construct(self, input_x):
+        return ops.lrn(input_x, *self.settings)

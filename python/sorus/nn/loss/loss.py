@@ -1,5 +1,7 @@
 """Losses as layers."""
 
+import math
+
 from ... import _functions, ops
 from ..cell import Cell
 
@@ -195,3 +197,87 @@ class DiceLoss(LossBase):
         intersection = ops.reduce_sum(logits * label)
         union = ops.reduce_sum(logits * logits) + ops.reduce_sum(label * label)
         return 1 - 2 * intersection / (union + self.smooth)
+
+
+class GaussianNLLLoss(LossBase):
+    """Minus the log-likelihood of normal distributions with the given means and variances."""
+
+    def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
+        super().__init__(reduction)
+        self.full, self.eps = full, eps
+
+    def construct(self, logits, labels, var):
+        return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
+
+
+class HingeEmbeddingLoss(LossBase):
+    """Distances where the label is 1, what they lack to the margin where it is -1."""
+
+    def __init__(self, margin=1.0, reduction="mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, logits, labels):
+        return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
+
+
+class MarginRankingLoss(LossBase):
+    """max(0, -target (x1 - x2) + margin)."""
+
+    def __init__(self, margin=0.0, reduction="mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, input1, input2, target):
+        return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(LossBase):
+    """Mean over classes of the cross entropy of sigmoid(x) with each label on its own."""
+
+    def __init__(self, weight=None, reduction="mean"):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, x, target):
+        return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
+
+
+class PoissonNLLLoss(LossBase):
+    """Minus the log-likelihood of Poisson distributions of the given (logarithms of) rates."""
+
+    def __init__(self, log_input=True, full=False, eps=1e-08, reduction="mean"):
+        super().__init__(reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def construct(self, input, target):
+        if self.log_input:
+            loss = ops.exp(input) - target * input
+        else:
+            loss = input - target * ops.log(input + self.eps)
+        if self.full:  # Stirling's approximation of log(target!)
+            safe = ops.where(target > 1, target, ops.ones_like(target))
+            stirling = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
+            loss = loss + ops.where(target > 1, stirling, ops.zeros_like(target))
+        return self.get_loss(loss)
+
+
+class FocalLoss(LossBase):
+    """Cross entropy of softmax(logits) times (1 - probability) ** gamma; the axis of classes is 1."""
+
+    def __init__(self, weight=None, gamma=2.0, reduction="mean"):
+        super().__init__(reduction)
+        self.weight, self.gamma = weight, gamma
+
+    def construct(self, logits, labels):
+        if logits.ndim != labels.ndim:
+            raise ValueError(
+                f"FocalLoss: ranks differ: got shapes {logits.shape} and {labels.shape}, need equal ranks"
+            )
+        logs = ops.log_softmax(logits, 1)
+        weight = None if self.weight is None else self.weight.reshape(1, -1, *(1,) * (logits.ndim - 2))
+        factors = (1 - ops.exp(logs)) ** self.gamma
+        losses = -logs * factors if weight is None else -logs * factors * weight
+        if labels.shape[1] == 1:
+            return self.get_loss(ops.gather_elements(losses, 1, labels.long()))
+        return self.get_loss((losses * labels).sum(1))
