@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "sorus/base/fork_mutex.h"
 #include "sorus/compiler/frame.h"
 
 namespace sorus {
@@ -27,9 +28,14 @@ class PlanStore {
     return plan;
   }
   void give(uint64_t key, std::unique_ptr<Plan> plan) {
+    std::unique_ptr<Plan> dropped;  // destroyed without the lock
     std::lock_guard lock(mutex_);
-    plans_.try_emplace(key, Entry{std::move(plan), ++clock_});
-    if (plans_.size() > kMaxSignatures) drop_oldest();
+    if (plans_.contains(key)) {
+      dropped = std::move(plan);
+      return;
+    }
+    plans_.emplace(key, Entry{std::move(plan), ++clock_});
+    if (plans_.size() > kMaxSignatures) dropped = take_oldest();
   }
   std::vector<Graph> graphs(uint64_t key) {
     std::lock_guard lock(mutex_);
@@ -44,10 +50,10 @@ class PlanStore {
     return found;
   }
   size_t clear() {
+    std::unordered_map<uint64_t, Entry> dropped;
     std::lock_guard lock(mutex_);
-    size_t n = plans_.size();
-    plans_.clear();
-    return n;
+    dropped.swap(plans_);
+    return dropped.size();
   }
 
  private:
@@ -55,13 +61,15 @@ class PlanStore {
     std::unique_ptr<Plan> plan;
     uint64_t used;
   };
-  void drop_oldest() {
+  std::unique_ptr<Plan> take_oldest() {
     auto oldest = plans_.begin();
     for (auto at = plans_.begin(); at != plans_.end(); ++at)
       if (at->second.used < oldest->second.used) oldest = at;
+    std::unique_ptr<Plan> plan = std::move(oldest->second.plan);
     plans_.erase(oldest);
+    return plan;
   }
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::unordered_map<uint64_t, Entry> plans_;
   uint64_t clock_ = 0;
 };

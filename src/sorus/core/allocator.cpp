@@ -13,6 +13,7 @@
 
 #include "sorus/base/error.h"
 #include "sorus/base/flags.h"
+#include "sorus/base/fork_mutex.h"
 #include "sorus/base/log.h"
 
 namespace sorus {
@@ -94,7 +95,7 @@ class LargeCache {
     }
     return false;
   }
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<size_t, std::vector<void*>> blocks_;
   size_t cached_ = 0;
 };

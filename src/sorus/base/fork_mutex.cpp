@@ -1,0 +1,40 @@
+#include "sorus/base/fork_mutex.h"
+
+#include <pthread.h>
+
+#include <vector>
+
+namespace sorus {
+namespace {
+
+/// All such mutexes, locked from before a fork until after it, in parent and child.
+struct Registry {
+  std::mutex mutex;
+  std::vector<ForkMutex*> all;
+
+  static Registry& instance() {
+    static auto& registry = *[] {
+      pthread_atfork([] { instance().lock(); }, [] { instance().unlock(); }, [] { instance().unlock(); });
+      return new Registry;
+    }();
+    return registry;
+  }
+  void lock() {
+    mutex.lock();
+    for (ForkMutex* m : all) m->lock();
+  }
+  void unlock() {
+    for (ForkMutex* m : all) m->unlock();
+    mutex.unlock();
+  }
+};
+
+}  // namespace
+
+ForkMutex::ForkMutex() {
+  Registry& registry = Registry::instance();
+  std::lock_guard lock(registry.mutex);
+  registry.all.push_back(this);
+}
+
+}  // namespace sorus

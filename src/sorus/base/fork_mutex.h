@@ -1,0 +1,25 @@
+#pragma once
+
+#include <mutex>
+
+#include "sorus/base/export.h"
+
+namespace sorus {
+
+/// A mutex of the process, for objects that are never destroyed: a fork waits until it is free, so that the
+/// child, which has the forking thread alone, finds it free and what it guards whole. It must be held briefly
+/// and no other ForkMutex taken meanwhile, since a fork takes them all. Works with std::lock_guard.
+class SORUS_API ForkMutex {
+ public:
+  ForkMutex();
+  ForkMutex(const ForkMutex&) = delete;
+  ForkMutex& operator=(const ForkMutex&) = delete;
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  bool try_lock() { return mutex_.try_lock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace sorus
