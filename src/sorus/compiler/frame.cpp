@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "sorus/base/log.h"
 #include "sorus/compiler/pass_manager.h"
@@ -40,16 +41,12 @@ void Frame::Outside::clear() {
   count_ = 0;
 }
 
-int32_t Frame::Outside::number(const Value& v, bool* fresh) {
+int32_t Frame::Outside::number(const Value& v) {
   size_t mask = table_.size() - 1;
   for (size_t i = mix_bits(v.id) & mask;; i = (i + 1) & mask) {
     Entry& e = table_[i];
-    if (e.round == round_ && e.id == v.id) {
-      *fresh = false;
-      return e.number;
-    }
+    if (e.round == round_ && e.id == v.id) return e.number;
     if (e.round == round_) continue;
-    *fresh = true;
     e = {v.id, count_++, round_};
     int32_t number = e.number;
     if (static_cast<size_t>(count_) * 2 > table_.size()) grow();
@@ -57,11 +54,12 @@ int32_t Frame::Outside::number(const Value& v, bool* fresh) {
   }
 }
 
-void Frame::Outside::forget_last(const Value& v) {
-  // Only the newest entry is ever forgotten, so no probe sequence runs through it.
+void Frame::Outside::forget_newest(const Value& v) {
+  // No probe sequence runs through the newest entry.
   size_t mask = table_.size() - 1;
   for (size_t i = mix_bits(v.id) & mask; table_[i].round == round_; i = (i + 1) & mask)
     if (table_[i].id == v.id) {
+      if (table_[i].number != count_ - 1) return;
       table_[i].round = 0;
       --count_;
       return;
@@ -98,7 +96,7 @@ void Frame::begin(Plan& plan) {
   missed_ = false;
   outside_.clear();
   inputs_.clear();
-  pending_.clear();
+  forget_pending();
   input_of_.clear();
   mode_ = plan.given_up ? Mode::kOff : segment_ ? Mode::kFollow : Mode::kRecord;
 }
@@ -112,7 +110,7 @@ void Frame::end(bool thrown) {
       f.plan_ = nullptr;
       f.segment_ = f.previous_ = nullptr;
       f.inputs_.clear();
-      f.pending_.clear();
+      f.forget_pending();
     }
   } finish{*this};
   if (mode_ == Mode::kFollow) {
@@ -133,33 +131,31 @@ void Frame::end(bool thrown) {
   if (!missed_) plan_->misses_in_a_row = 0;
 }
 
-void Frame::find_places(OperandSpan in, Places* places, uint32_t* fresh) {
+void Frame::find_places(OperandSpan in, Places* places) {
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i] || !in[i]->defined()) {
       places->push_back(kAbsent);
       continue;
     }
     const Value& v = *in[i]->value();
-    bool is_new = false;
-    places->push_back(v.frame == epoch_ ? v.place : ~outside_.number(v, &is_new));
-    if (is_new && i < 32) *fresh |= 1U << i;
+    places->push_back(v.frame == epoch_ ? v.place : ~outside_.number(v));
   }
 }
 
-void Frame::undo_places(OperandSpan in, uint32_t fresh) {
-  for (size_t i = std::min<size_t>(in.size(), 32); i-- > 0;)
-    if (fresh >> i & 1U) outside_.forget_last(*in[i]->value());
+void Frame::undo_places(OperandSpan in, int32_t known) {
+  for (size_t i = in.size(); i-- > 0 && outside_.count() > known;)
+    if (in[i] && in[i]->defined()) outside_.forget_newest(*in[i]->value());
 }
 
 Frame::Match Frame::match(const Segment& segment, size_t at, const OpDef& op, OperandSpan in, AttrsRef attrs,
-                          const Places& places, uint32_t fresh) {
+                          const Places& places, int32_t known) {
   if (at >= segment.calls.size()) return Match::kNo;
   const RecordedCall& call = segment.calls[at];
   if (call.op != &op || call.in.size() != in.size()) return Match::kNo;
   for (size_t i = 0; i < in.size(); ++i) {
     if (places[i] != call.in[i].place) return Match::kNo;
-    if ((i >= 32 || (fresh >> i & 1U)) && places[i] != kAbsent && !(in[i]->value()->type == call.in[i].type))
-      return Match::kNo;
+    bool fresh = places[i] <= ~known && places[i] != kAbsent;
+    if (fresh && !(in[i]->value()->type == call.in[i].type)) return Match::kNo;
   }
   if (!call.dynamic && call.attrs.ref().equals(attrs)) return Match::kYes;
   return op.traits.dynamic_attrs ? Match::kWithOtherAttributes : Match::kNo;
@@ -167,14 +163,14 @@ Frame::Match Frame::match(const Segment& segment, size_t at, const OpDef& op, Op
 
 /// Matches with the segment at hand or a sibling that shares what was followed so far.
 Frame::Match Frame::match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, const Places& places,
-                              uint32_t fresh) {
-  Match m = match(*segment_, at_, op, in, attrs, places, fresh);
+                              int32_t known) {
+  Match m = match(*segment_, at_, op, in, attrs, places, known);
   if (m != Match::kNo) [[likely]]
     return m;
   auto siblings = segment_->forks.find(at_);
   if (siblings == segment_->forks.end()) return Match::kNo;
   for (Segment* s : siblings->second) {
-    m = match(*s, at_, op, in, attrs, places, fresh);
+    m = match(*s, at_, op, in, attrs, places, known);
     if (m == Match::kNo) continue;
     go(s);
     return m;
@@ -185,12 +181,12 @@ Frame::Match Frame::match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, c
 bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
   if (mode_ != Mode::kFollow) return false;
   Places places;
-  uint32_t fresh = 0;
-  find_places(in, &places, &fresh);
-  Match m = match_any(op, in, attrs, places, fresh);
+  int32_t known = outside_.count();
+  find_places(in, &places);
+  Match m = match_any(op, in, attrs, places, known);
   if (m == Match::kNo) [[unlikely]] {
     // Inference speaks first: a call that is refused leaves no trace.
-    undo_places(in, fresh);
+    undo_places(in, known);
     SmallVector<const TensorType*, 8> types;
     for (const Tensor* t : in) types.push_back(t && t->defined() ? &t->type() : nullptr);
     static_cast<void>(infer_types(op, types, attrs.data));
@@ -206,6 +202,7 @@ bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& 
     v->source = this;
     v->frame = epoch_;
     v->place = base_ + static_cast<int32_t>(pending_.size());
+    std::lock_guard lock(pending_lock_);
     pending_.push_back(v.get());
     out.push_back(Tensor(std::move(v)));
   }
@@ -234,8 +231,7 @@ void Frame::record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<co
     (previous_ ? previous_->next : plan_->head) = segment_;
   }
   Places places;
-  uint32_t fresh = 0;
-  find_places(in, &places, &fresh);
+  find_places(in, &places);
   RecordedCall call;
   call.op = &op;
   call.attrs = AttrsBox(attrs);
@@ -357,14 +353,30 @@ void Frame::next_segment() {
   mode_ = segment_ ? Mode::kFollow : Mode::kRecord;
   input_of_.clear();
   inputs_.clear();
-  pending_.clear();
+  forget_pending();
   forget_writes();
 }
 
-std::vector<char> Frame::live() const {
-  std::vector<char> l(pending_.size());
-  for (size_t i = 0; i < l.size(); ++i) l[i] = pending_[i] != nullptr;
-  return l;
+std::vector<Ref<Value>> Frame::hold_pending() {
+  std::lock_guard lock(pending_lock_);
+  std::vector<Ref<Value>> held(pending_.size());
+  for (size_t i = 0; i < held.size(); ++i) {
+    Value* v = pending_[i];
+    if (!v) continue;
+    // Without references it is being destroyed by another thread, which waits for the lock.
+    uint32_t refs = v->refs.load(std::memory_order_relaxed);
+    while (refs > 0 && !v->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {
+    }
+    if (refs == 0) continue;
+    held[i] = Ref<Value>(v);
+    v->refs.fetch_sub(1, std::memory_order_relaxed);  // the reference that made sure of it
+  }
+  return held;
+}
+
+void Frame::forget_pending() {
+  std::lock_guard lock(pending_lock_);
+  pending_.clear();
 }
 
 std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
@@ -384,13 +396,16 @@ std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
 }
 
 void Frame::run_compiled() {
-  if (std::all_of(pending_.begin(), pending_.end(), [](Value* v) { return v == nullptr; }) &&
+  std::vector<Ref<Value>> wanted = hold_pending();
+  std::vector<char> live(wanted.size());
+  for (size_t i = 0; i < live.size(); ++i) live[i] = wanted[i] ? 1 : 0;
+  if (std::none_of(live.begin(), live.end(), [](char l) { return l; }) &&
       std::none_of(segment_->calls.begin(), segment_->calls.end(),
                    [](const RecordedCall& c) { return c.op->traits.may_fail || c.op->traits.ordered; }))
     return;
   try {
     for (Ref<Value>& v : inputs_) v->ensure();
-    std::shared_ptr<SegmentProgram> program = program_for(live());
+    std::shared_ptr<SegmentProgram> program = program_for(std::move(live));
     std::vector<AttrsBox> slots;
     for (int32_t call : program->slots) slots.push_back(call_attrs_[static_cast<size_t>(call)]);
     std::vector<char> donated(inputs_.size());
@@ -399,16 +414,17 @@ void Frame::run_compiled() {
     program->executable->run(inputs_, donated, slots, results);
     ++follow_stats().runs;
     size_t next = 0;
-    for (Value* v : pending_)
+    for (const Ref<Value>& v : wanted)
       if (v) deliver(*v, results[next++]);
   } catch (...) {
-    poison(std::current_exception());
+    poison(std::current_exception(), wanted);
     throw;
   }
 }
 
 /// Computes the calls followed so far one by one, as eager mode does.
 void Frame::run_prefix() {
+  std::vector<Ref<Value>> wanted = hold_pending();
   try {
     TensorList results;
     for (size_t j = 0; j < at_; ++j) {
@@ -425,12 +441,12 @@ void Frame::run_prefix() {
       size_t first = results.size();
       execute(*call.op, pointers, attrs.ref(), types, results);
       for (size_t r = first; r < results.size(); ++r)
-        if (pending_[r]) deliver(*pending_[r], results[r].value());
+        if (wanted[r]) deliver(*wanted[r], results[r].value());
     }
-    pending_.clear();
+    forget_pending();
     forget_writes();
   } catch (...) {
-    poison(std::current_exception());
+    poison(std::current_exception(), wanted);
     throw;
   }
 }
@@ -442,15 +458,15 @@ void Frame::deliver(Value& pending, const Ref<Value>& result) {
   pending.source = nullptr;
 }
 
-void Frame::poison(const std::exception_ptr& error) {
-  auto waiting = std::count_if(pending_.begin(), pending_.end(), [](Value* v) { return v && v->source; });
-  if (waiting > 0) {
-    auto* poison = new Poison(error, static_cast<int>(waiting));
-    for (Value* v : pending_)
-      if (v && v->source) v->source = poison;
+void Frame::poison(const std::exception_ptr& error, std::span<const Ref<Value>> waiting) {
+  auto undelivered = [](const Ref<Value>& v) { return v && v->source; };
+  if (auto count = std::count_if(waiting.begin(), waiting.end(), undelivered); count > 0) {
+    auto* poison = new Poison(error, static_cast<int>(count));
+    for (const Ref<Value>& v : waiting)
+      if (undelivered(v)) v->source = poison;
   }
   undo_writes();
-  pending_.clear();
+  forget_pending();
   inputs_.clear();
   mode_ = Mode::kOff;
 }
@@ -506,7 +522,9 @@ void Frame::materialize(Value& v) {
 }
 
 void Frame::abandon(Value& v) noexcept {
-  if (v.frame == epoch_ && v.place >= base_) pending_[static_cast<size_t>(v.place - base_)] = nullptr;
+  std::lock_guard lock(pending_lock_);
+  auto result = static_cast<size_t>(v.place - base_);
+  if (v.frame == epoch_ && v.place >= base_ && result < pending_.size()) pending_[result] = nullptr;
 }
 
 void Frame::observe(const Value& v) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -42,9 +43,11 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   class Outside {
    public:
     void clear();
-    /// The number of the value; `fresh` tells whether it is new.
-    int32_t number(const Value& v, bool* fresh);
-    void forget_last(const Value& v);
+    /// The number of the value; it is new when it is the count that was before.
+    int32_t number(const Value& v);
+    [[nodiscard]] int32_t count() const { return count_; }
+    /// Forgets the value if it is the newest.
+    void forget_newest(const Value& v);
 
    private:
     struct Entry {
@@ -58,12 +61,27 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
     uint32_t round_ = 1;
   };
 
+  /// Held for a few instructions while `pending_` changes, since any thread may drop a result that the host
+  /// program gave it.
+  class PendingLock {
+   public:
+    void lock() noexcept {
+      while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    void unlock() noexcept { taken_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag taken_;
+  };
+
   using Places = SmallVector<int32_t, 8>;
-  void find_places(OperandSpan in, Places* places, uint32_t* fresh);
-  void undo_places(OperandSpan in, uint32_t fresh);
+  /// Places of the operands; those up to `~known`, where known is the count of values from outside before,
+  /// are new.
+  void find_places(OperandSpan in, Places* places);
+  void undo_places(OperandSpan in, int32_t known);
   static Match match(const Segment& segment, size_t at, const OpDef& op, OperandSpan in, AttrsRef attrs,
-                     const Places& places, uint32_t fresh);
-  Match match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, const Places& places, uint32_t fresh);
+                     const Places& places, int32_t known);
+  Match match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, const Places& places, int32_t known);
   void take_attributes(RecordedCall& call, AttrsRef attrs);
   void diverge();
   void fork();
@@ -74,13 +92,16 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void next_segment();
   void run_compiled();
   void run_prefix();
-  void deliver(Value& pending, const Ref<Value>& result);
-  void poison(const std::exception_ptr& error);
+  /// The results of the segment that are still wanted, null for the others, kept alive while they are
+  /// computed.
+  [[nodiscard]] std::vector<Ref<Value>> hold_pending();
+  void forget_pending();
+  static void deliver(Value& pending, const Ref<Value>& result);
+  void poison(const std::exception_ptr& error, std::span<const Ref<Value>> waiting);
   void undo_writes() noexcept;
   void forget_writes() noexcept;
   [[nodiscard]] bool nobody_else_holds(const Ref<Value>& input) const;
   void check_thread(std::string_view what) const;
-  [[nodiscard]] std::vector<char> live() const;
   [[nodiscard]] std::shared_ptr<SegmentProgram> program_for(std::vector<char> live);
 
   Mode mode_ = Mode::kOff;
@@ -93,6 +114,7 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   bool missed_ = false;
   std::thread::id thread_;
   Outside outside_;
+  PendingLock pending_lock_;
   std::vector<Value*> pending_;     ///< by result of the segment, null once nobody wants it
   std::vector<Ref<Value>> inputs_;  ///< of the segment, in order of first use
   struct Write {
