@@ -77,7 +77,8 @@ std::string Dim::text() const {
   if (!is_symbol()) return std::to_string(raw_);
   Expressions& table = expressions();
   std::lock_guard lock(table.mutex);
-  return table.texts[static_cast<size_t>(raw_ - INT64_MIN)];
+  auto id = static_cast<size_t>(raw_ - INT64_MIN);
+  return id < table.texts.size() ? table.texts[id] : std::to_string(raw_);  // a number that is no count
 }
 
 void Dim::refuse_symbol() const {

@@ -42,6 +42,8 @@ void Value::destroy(Value* v) {
 }
 
 Ref<Value> make_dense(const TensorType& type) {
+  SORUS_CHECK(type.shape.numel() < int64_t{1} << 59, ShapeError,
+              "tensor: has too many elements: got shape {}, need fewer than 2^59", type.shape);
   Ref<Value> v = Value::make(type);
   v->strides = Strides::contiguous(type.shape);
   v->storage = Storage::allocate(static_cast<size_t>(type.shape.numel()) * dtype_size(type.dtype));

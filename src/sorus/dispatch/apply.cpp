@@ -6,6 +6,7 @@ namespace sorus {
 namespace {
 
 constexpr size_t kInlineOperands = 8;
+constexpr int64_t kTooManyElements = int64_t{1} << 59;  // from here on a size in bytes may overflow
 using ArrayList = SmallVector<Array, 4>;
 
 CallSiteHook call_site_hook = nullptr;
@@ -74,7 +75,11 @@ uint64_t ScopeState::hash() const {
 }
 
 TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in, const void* attrs) {
-  return op.infer(InferContext(op, in, attrs));
+  TypeList types = op.infer(InferContext(op, in, attrs));
+  for (const TensorType& t : types)
+    SORUS_CHECK(!t.shape.is_concrete() || t.shape.numel() < kTooManyElements, ShapeError,
+                "{}: result has too many elements: got shape {}, need fewer than 2^59", op.name, t.shape);
+  return types;
 }
 
 void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types, TensorList& out) {
