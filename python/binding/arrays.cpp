@@ -139,11 +139,11 @@ Tensor from_number(Scalar s, DType dtype) {
   });
 }
 
-/// Wraps memory that belongs to `source` without a copy; it stays alive as long as the tensor.
-Tensor share_array(const AnyArray& a) {
+/// Wraps the memory of an array without a copy; it stays alive as long as the tensor. `what` is who asks.
+Tensor share_array(const AnyArray& a, const char* what) {
   DType dtype = dtype_of_dlpack(a.dtype());
   SORUS_CHECK(a.device_type() == nb::device::cpu::value, NotSupportedError,
-              "from_dlpack: memory is on another device: got DLPack device type {}, need host memory (1)",
+              "{}: memory is on another device: got DLPack device type {}, need host memory (1)", what,
               a.device_type());
   TensorType type{dtype, {}, shape_of(ReadOnlyArray(a))};
   int64_t bytes = static_cast<int64_t>(dtype_size(dtype));
@@ -151,15 +151,14 @@ Tensor share_array(const AnyArray& a) {
   Ref<Value> v = Value::make(type);
   for (size_t i = 0; i < a.ndim(); ++i) {
     SORUS_CHECK(a.stride(i) >= 0, ValueError,
-                "from_dlpack: memory runs backwards: got stride {} along axis {}, need "
-                "positive strides",
+                "{}: memory runs backwards: got stride {} along axis {}, need positive strides", what,
                 a.stride(i), i);
     v->strides[static_cast<int>(i)] = a.stride(i);
     if (a.shape(i) > 0) last += a.stride(i) * static_cast<int64_t>(a.shape(i) - 1);
   }
   auto* start = static_cast<std::byte*>(a.data_handle()) + a.byte_offset();
   SORUS_CHECK(reinterpret_cast<uintptr_t>(start) % dtype_size(dtype) == 0, ValueError,
-              "from_dlpack: memory is not aligned: got an address that is no multiple of {}, need one",
+              "{}: memory is not aligned: got an address that is no multiple of {}, need one", what,
               dtype_size(dtype));
   v->storage =
       Storage::external(start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a), [](void* p) {
@@ -169,9 +168,24 @@ Tensor share_array(const AnyArray& a) {
   return Tensor(std::move(v));
 }
 
+/// The capsule that the object gives. It is asked for here because a capsule handed to nanobind itself is
+/// marked as used, so that an object that gives the same one twice does no harm.
+nb::object capsule_of(nb::handle source) {
+  if (!PyObject_HasAttrString(source.ptr(), "__dlpack__")) return nb::borrow(source);
+  nb::object give = source.attr("__dlpack__");
+  try {
+    return give(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+  }
+  return give();  // from before versions were told
+}
+
 nb::object from_dlpack(nb::handle source) {
   AnyArray a;
-  if (nb::try_cast(source, a)) return wrap_object(share_array(a));
+  nb::object capsule = capsule_of(source);
+  if (PyCapsule_CheckExact(capsule.ptr()) && nb::try_cast(capsule, a))
+    return wrap_object(share_array(a, "from_dlpack"));
   raise<TypeError>(
       "from_dlpack: object gives no usable memory: got {}, need an object with __dlpack__ (writable "
       "host memory)",
@@ -183,17 +197,17 @@ nb::object from_numpy(nb::handle array) {
   SORUS_CHECK(PyObject_HasAttrString(array.ptr(), "__array_interface__"), TypeError,
               "from_numpy: argument 'array' has the wrong type: got {}, need a NumPy array",
               type_text(array.ptr()));
-  if (nb::try_cast(array, a)) return wrap_object(share_array(a));
+  if (nb::try_cast(array, a)) return wrap_object(share_array(a, "from_numpy"));
   return wrap_object(tensor_from_object(array.ptr(), nullptr));  // read-only memory cannot be shared safely
 }
 
-nb::object to_dlpack(nb::handle self, const nb::kwargs& options) {
+nb::object to_dlpack(Self self, const nb::kwargs& options) {
   const Tensor& t = tensor_of(self.ptr());
   nb::object array = nb::cast(array_over<nb::ndarray<nb::array_api, nb::ro>>(t));
   return array.attr("__dlpack__")(**options);
 }
 
-nb::object array_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
+nb::object array_protocol(Self self, nb::handle dtype, nb::handle copy) {
   bool copies = !copy.is_none() && nb::cast<bool>(copy);
   nb::object view = copies ? to_numpy(tensor_of(self.ptr())) : numpy_view(tensor_of(self.ptr()));
   if (dtype.is_none()) return view;
@@ -232,11 +246,11 @@ void bind_arrays(nb::module_& m) {
   m.def("from_dlpack", &from_dlpack, nb::arg("ext_tensor"));
   m.def("from_numpy", &from_numpy, nb::arg("array"));
   auto cls = nb::borrow<nb::class_<TensorHandle>>(nb::handle(reinterpret_cast<PyObject*>(types.tensor)));
-  cls.def("asnumpy", [](nb::handle self) { return to_numpy(tensor_of(self.ptr())); })
+  cls.def("asnumpy", [](Self self) { return to_numpy(tensor_of(self.ptr())); })
       .def("__array__", &array_protocol, nb::arg("dtype").none() = nb::none(), nb::kw_only(),
            nb::arg("copy").none() = nb::none())
       .def("__dlpack__", &to_dlpack)
-      .def("__dlpack_device__", [](nb::handle) { return nb::make_tuple(1, 0); });
+      .def("__dlpack_device__", [](Self) { return nb::make_tuple(1, 0); });
 }
 
 }  // namespace sorus::python

@@ -26,6 +26,8 @@ extern Types types;
 [[nodiscard]] inline bool is_tensor(PyObject* o) {
   return Py_TYPE(o) == types.tensor || PyType_IsSubtype(Py_TYPE(o), types.tensor);
 }
+/// `self` of a method: nanobind refuses objects that are no Tensors, as in `Tensor.asnumpy(3)`.
+using Self = nb::handle_t<TensorHandle>;
 /// The handle inside a Python Tensor, which must be one.
 [[nodiscard]] inline TensorHandle& handle_of(PyObject* o) {
   return *nb::inst_ptr<TensorHandle>(nb::handle(o));

@@ -56,7 +56,9 @@ void convert(Frame& f, size_t i, std::vector<Tensor>& out) {
   if (!PyList_Check(o) && !PyTuple_Check(o)) f.refuse(i, "a list or tuple of Tensors");
   for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) {
     PyObject* item = PySequence_Fast_GET_ITEM(o, k);
-    if (!is_tensor(item)) f.refuse(i, "a list or tuple of Tensors");
+    if (!is_tensor(item))
+      raise<TypeError>("{}: element {} has the wrong type: got {}, need a list or tuple of Tensors",
+                       f.function.name, k, type_text(item));
     out.push_back(tensor_of(item));
     f.largest = std::max(f.largest, out.back().numel());
   }

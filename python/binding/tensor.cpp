@@ -66,14 +66,14 @@ const Tensor& single(nb::handle self, const char* what) {
   return t;
 }
 
-nb::object item(nb::handle self, nb::args at) {
+nb::object item(Self self, nb::args at) {
   const Tensor& t = tensor_of(self.ptr());
   if (at.size() == 0) return python_number(single(self, "item"));
   nb::object array = to_numpy(t);
   return array.attr("item")(*at);
 }
 
-nb::tuple strides_tuple(nb::handle self) {
+nb::tuple strides_tuple(Self self) {
   const Tensor& t = tensor_of(self.ptr());
   PyObject* out = PyTuple_New(t.rank());
   auto size = static_cast<int64_t>(dtype_size(t.dtype()));
@@ -81,47 +81,43 @@ nb::tuple strides_tuple(nb::handle self) {
   return nb::steal<nb::tuple>(out);
 }
 
-int64_t element_size(nb::handle self) {
-  return static_cast<int64_t>(dtype_size(tensor_of(self.ptr()).dtype()));
-}
+int64_t element_size(Self self) { return static_cast<int64_t>(dtype_size(tensor_of(self.ptr()).dtype())); }
 
 /// `self` becomes a handle to the value of `other`.
-nb::object assign_value(nb::object self, nb::handle other) {
+nb::object assign_value(Self self, nb::handle other) {
   TensorHandle& handle = handle_of(self.ptr());
   SORUS_CHECK(is_tensor(other.ptr()), TypeError,
               "assign_value: argument has the wrong type: got {}, need a Tensor", type_text(other.ptr()));
   handle.set(tensor_of(other.ptr()));
-  return self;
+  return nb::borrow(self);
 }
 
 void bind_conversions(nb::class_<TensorHandle>& cls) {
   cls.def("item", &item)
       .def("__int__",
-           [](nb::handle self) {
+           [](Self self) {
              return nb::steal<nb::object>(PyNumber_Long(python_number(single(self, "int")).ptr()));
            })
       .def("__float__",
-           [](nb::handle self) {
+           [](Self self) {
              return nb::steal<nb::object>(PyNumber_Float(python_number(single(self, "float")).ptr()));
            })
       .def("__index__",
-           [](nb::handle self) {
+           [](Self self) {
              const Tensor& t = single(self, "index");
              SORUS_CHECK(is_integer(t.dtype()) || t.dtype() == DType::kBool, TypeError,
                          "index: only an integer tensor is an index: got dtype {}", t.dtype());
              return nb::steal<nb::object>(PyNumber_Index(python_number(t).ptr()));
            })
       .def("__hash__",
-           [](nb::handle self) {
-             return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.ptr()) >> 4);
-           })
-      .def("__copy__", [](nb::handle self) { return wrap_object(tensor_of(self.ptr())); })
+           [](Self self) { return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.ptr()) >> 4); })
+      .def("__copy__", [](Self self) { return wrap_object(tensor_of(self.ptr())); })
       .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return wrap_object(tensor_of(self.ptr())); },
+          "__deepcopy__", [](Self self, nb::handle) { return wrap_object(tensor_of(self.ptr())); },
           nb::arg("memo").none())
       .def("_set_value", &assign_value)
-      .def("_defined", [](nb::handle self) { return tensor_of(self.ptr()).defined(); })
-      .def("_is_contiguous", [](nb::handle self) { return tensor_of(self.ptr()).is_contiguous(); });
+      .def("_defined", [](Self self) { return tensor_of(self.ptr()).defined(); })
+      .def("_is_contiguous", [](Self self) { return tensor_of(self.ptr()).is_contiguous(); });
 }
 
 void bind_parameter(nb::module_& m) {
@@ -155,16 +151,14 @@ void bind_tensor(nb::module_& m) {
       nb::arg("input_data").none() = nb::none(), nb::arg("dtype").none() = nb::none(),
       nb::arg("shape").none() = nb::none(), nb::arg("init").none() = nb::none(),
       nb::arg("const_arg").none() = false, nb::arg("device").none() = nb::none());
-  cls.def_prop_ro("shape", [](nb::handle self) { return shape_tuple(tensor_of(self.ptr()).shape()); })
-      .def_prop_ro("dtype",
-                   [](nb::handle self) { return nb::borrow(dtype_object(tensor_of(self.ptr()).dtype())); })
-      .def_prop_ro("ndim", [](nb::handle self) { return tensor_of(self.ptr()).rank(); })
-      .def_prop_ro("size", [](nb::handle self) { return tensor_of(self.ptr()).numel(); })
+  cls.def_prop_ro("shape", [](Self self) { return shape_tuple(tensor_of(self.ptr()).shape()); })
+      .def_prop_ro("dtype", [](Self self) { return nb::borrow(dtype_object(tensor_of(self.ptr()).dtype())); })
+      .def_prop_ro("ndim", [](Self self) { return tensor_of(self.ptr()).rank(); })
+      .def_prop_ro("size", [](Self self) { return tensor_of(self.ptr()).numel(); })
       .def_prop_ro("itemsize", &element_size)
-      .def_prop_ro("nbytes",
-                   [](nb::handle self) { return element_size(self) * tensor_of(self.ptr()).numel(); })
+      .def_prop_ro("nbytes", [](Self self) { return element_size(self) * tensor_of(self.ptr()).numel(); })
       .def_prop_ro("strides", &strides_tuple)
-      .def_prop_ro("device", [](nb::handle) { return "CPU"; });
+      .def_prop_ro("device", [](Self) { return "CPU"; });
   bind_conversions(cls);
   bind_parameter(m);
   m.def("set_initializer_hook", [](nb::object hook) { initializer_hook = hook.release().ptr(); });

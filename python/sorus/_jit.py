@@ -17,13 +17,19 @@ class _Compiled:
     def __call__(self, *args, **kwargs):
         return _calls.run_boundary(self, self._function, args, kwargs)
 
+    def __reduce__(self):
+        # As a plain function, it is pickled and copied by name.
+        return getattr(self, "__qualname__", None) or super().__reduce__()
+
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
         method = self._function.__get__(instance, owner)
+        # Classes and objects with slots cannot keep what belongs to a boundary; the function can.
+        keeper = instance if isinstance(getattr(instance, "__dict__", None), dict) else self
 
         def call(*args, **kwargs):
-            return _calls.run_boundary(instance, method, args, kwargs)
+            return _calls.run_boundary(keeper, method, args, kwargs)
 
         return functools.wraps(self._function)(call)
 

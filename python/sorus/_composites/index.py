@@ -25,11 +25,17 @@ def select_index(x, axis, index):
     return F.squeeze(F.narrow(x, axis, index, 1), axis)
 
 
+def _axis_of(x, axis, what):
+    """The axis, counted from the front."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"{what}: axis is out of range: got {axis}, need {-x.ndim} to {x.ndim - 1}")
+    return axis % x.ndim
+
+
 def index_fill(x, axis, index, value):
     """x with the slices at `index` filled."""
     index = Tensor([index]) if isinstance(index, int) else F.reshape(index, -1)
-    axis += x.ndim if axis < 0 else 0
-    items = (slice(None),) * axis + (index,)
+    items = (slice(None),) * _axis_of(x, axis, "index_fill") + (index,)
     made = x.copy()
     made[items] = value
     return made
@@ -112,16 +118,14 @@ def assign_sub(variable, value):
 def select_scatter(x, src, axis, index):
     """x with the slice at an index of an axis replaced."""
     made = x.copy()
-    axis += x.ndim if axis < 0 else 0
-    made[(slice(None),) * axis + (index,)] = src
+    made[(slice(None),) * _axis_of(x, axis, "select_scatter") + (index,)] = src
     return made
 
 
 def slice_scatter(x, src, axis, start, end, step):
     """x with a slice of an axis replaced."""
     made = x.copy()
-    axis += x.ndim if axis < 0 else 0
-    made[(slice(None),) * axis + (slice(start, end, step),)] = src
+    made[(slice(None),) * _axis_of(x, axis, "slice_scatter") + (slice(start, end, step),)] = src
     return made
 
 

@@ -109,13 +109,17 @@ def split_any(x, sections, axis):
     return F.split_sizes(x, sections, axis)
 
 
+_MOST_PIECES = 65536  # more than the elements there are only gives empty ones
+
+
 def tensor_split(x, sections, axis):
     """As many nearly equal pieces, or pieces between the indices listed."""
     extent = x.shape[axis]
     if _is_int(sections):
-        if sections <= 0:
+        most = max(extent, _MOST_PIECES)
+        if not 0 < sections <= most:
             raise ValueError(
-                f"tensor_split: number of pieces is out of range: got {sections}, need more than 0"
+                f"tensor_split: number of pieces is out of range: got {sections}, need 1 to {most}"
             )
         sizes = [extent // sections + (i < extent % sections) for i in range(sections)]
         return F.split_sizes(x, sizes, axis)
