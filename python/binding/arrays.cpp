@@ -1,6 +1,7 @@
 #include <nanobind/ndarray.h>
 
 #include "binding/bridge.h"
+#include "binding/release_gil.h"
 #include "sorus/ops/elementwise/elementwise.h"
 
 /// NumPy and DLPack, both ways. Construction copies; sharing memory is asked for by name.
@@ -162,7 +163,7 @@ Tensor share_array(const AnyArray& a, const char* what) {
               dtype_size(dtype));
   v->storage =
       Storage::external(start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a), [](void* p) {
-        nb::gil_scoped_acquire gil;
+        GilAcquire gil;
         delete static_cast<AnyArray*>(p);
       });
   return Tensor(std::move(v));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "binding/bridge.h"
+#include "binding/release_gil.h"
 #include "sorus/autograd/grad.h"
 
 /// Gradients. Python functions are closures over their own arguments: the library tracks values, so it needs
@@ -15,7 +16,7 @@ namespace {
 using Shared = std::shared_ptr<nb::object>;
 Shared share(nb::object o) {
   return {new nb::object(std::move(o)), [](nb::object* p) {
-            nb::gil_scoped_acquire gil;
+            GilAcquire gil;
             delete p;
           }};
 }
@@ -44,15 +45,15 @@ nb::tuple tuple_of(const TensorList& list) {
 /// `call()` as a function of tensors that ignores them: it holds its own handles to the same values.
 TensorFunction closure(const Shared& call) {
   return [call](const TensorList&) {
-    nb::gil_scoped_acquire gil;
-    return tensors_of((*call)(), "grad");
+    GilAcquire gil;
+    return tensors_of(until_the_end([&] { return (*call)(); }), "grad");
   };
 }
 /// `call(*tensors)` as a function of tensors.
 TensorFunction function_of(const Shared& call) {
   return [call](const TensorList& in) {
-    nb::gil_scoped_acquire gil;
-    return tensors_of((*call)(*tuple_of(in)), "function");
+    GilAcquire gil;
+    return tensors_of(until_the_end([&] { return (*call)(*tuple_of(in)); }), "function");
   };
 }
 
@@ -77,7 +78,7 @@ nb::tuple bound_value_and_grad(nb::object call, nb::handle inputs, nb::handle we
   ValueAndGrad r;
   {
     TensorFunction f = closure(share(std::move(call)));
-    nb::gil_scoped_release release;
+    GilRelease release;
     r = value_and_grad(f, in, positions, parameters, has_aux, seeds);
   }
   return nb::make_tuple(tuple_of(r.values), tuple_of(r.inputs), tuple_of(r.weights));
@@ -89,14 +90,14 @@ nb::tuple bound_vjp(nb::object call, nb::handle inputs) {
   Pullback p;
   {
     TensorFunction f = closure(share(std::move(call)));
-    nb::gil_scoped_release release;
+    GilRelease release;
     p = vjp(f, in);
   }
   nb::object pull = nb::cpp_function([pull = p.pull](nb::handle gradients) {
     TensorList seeds = tensors_of(gradients, "vjp");
     TensorList out;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       out = pull(seeds);
     }
     return tuple_of(out);
@@ -110,7 +111,7 @@ nb::tuple bound_jvp(nb::object call, nb::handle inputs, nb::handle tangents) {
   std::pair<TensorList, TensorList> r;
   {
     TensorFunction f = closure(share(std::move(call)));
-    nb::gil_scoped_release release;
+    GilRelease release;
     r = jvp(f, in, along);
   }
   return nb::make_tuple(tuple_of(r.first), tuple_of(r.second));
@@ -122,13 +123,13 @@ nb::tuple bound_custom_gradient(nb::object call, nb::handle inputs, nb::object r
   Shared shared_rule = share(std::move(rule));
   GradientRule wrapped = [shared_rule](const TensorList& operands, const TensorList& out,
                                        const TensorList& grads) {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     return tensors_of((*shared_rule)(tuple_of(operands), tuple_of(out), tuple_of(grads)), "bprop");
   };
   TensorFunction f = function_of(share(std::move(call)));
   TensorList out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = custom_gradient(f, in, std::move(wrapped));
   }
   return tuple_of(out);
@@ -139,7 +140,7 @@ nb::tuple bound_recompute(nb::object call, nb::handle inputs) {
   TensorFunction f = function_of(share(std::move(call)));
   TensorList out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = recompute(f, in);
   }
   return tuple_of(out);

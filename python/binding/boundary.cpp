@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "binding/bridge.h"
+#include "binding/release_gil.h"
 #include "sorus/base/hash.h"
 #include "sorus/compiler/replay.h"
 
@@ -16,9 +17,9 @@ struct Body {
 };
 
 void run_body(void* context) {
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   auto* body = static_cast<Body*>(context);
-  body->result = nb::object(body->call());
+  body->result = until_the_end([&] { return nb::object(body->call()); });
 }
 
 /// `call()` as a boundary known by `id` and the types of the tensors given.
@@ -28,7 +29,7 @@ nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) 
     if (is_tensor(t.ptr())) key = hash_combine(key, tensor_of(t.ptr()).type().hash());
   Body body{call, {}};
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     run_boundary(key, &run_body, &body);
   }
   return std::move(body.result);
@@ -38,11 +39,11 @@ nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) 
 TensorFunction over_lists(nb::object function) {
   // The last copy may go on a thread that does not hold the interpreter.
   std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     delete o;
   });
   return [held](const TensorList& in) {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     nb::list arguments;
     for (const Tensor& t : in) arguments.append(wrap_object(t));
     nb::object results = (*held)(arguments);
@@ -57,7 +58,7 @@ nb::list call_pure(PureFunction& f, nb::handle tensors) {
   for (nb::handle t : nb::iter(tensors)) in.push_back(tensor_of(t.ptr()));
   TensorList out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = f(in);
   }
   nb::list results;
@@ -70,7 +71,7 @@ std::string package_folder;  // frames of the package itself are not the user's
 /// "file.py:12 in construct" of the innermost frame of the user's own code.
 std::string python_call_site() {
   if (!Py_IsInitialized()) return "";
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
   while (frame.is_valid()) {
     auto* f = reinterpret_cast<PyFrameObject*>(frame.ptr());

@@ -36,7 +36,7 @@ class PyIterator {
     iterator_ = std::make_unique<data::DatasetIterator>(dataset.iterate(options));
   }
   ~PyIterator() {
-    nb::gil_scoped_release release;
+    GilRelease release;
     iterator_.reset();
   }
   PyIterator(const PyIterator&) = delete;
@@ -60,7 +60,7 @@ class PyIterator {
     return row;
   }
   void stop() {
-    nb::gil_scoped_release release;
+    GilRelease release;
     iterator_->stop();
   }
 
@@ -115,7 +115,7 @@ Dataset batch(const Dataset& self, nb::handle size, bool drop_remainder, nb::obj
   if (PyCallable_Check(size.ptr())) {
     auto callable = std::make_shared<Held>(nb::borrow(size));
     options.size_of = [callable](const data::BatchInfo& info) {
-      nb::gil_scoped_acquire gil;
+      GilAcquire gil;
       return nb::cast<int64_t>(nb::int_(callable->get()(nb::cast(info))));
     };
   } else {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "binding/dataset.h"
+#include "binding/release_gil.h"
 
 /// Python callables and sources as parts of a data pipeline.
 namespace sorus::python {
@@ -18,7 +19,7 @@ Held::~Held() {
     (void)object_.release();  // the interpreter is gone, and the object with it
     return;
   }
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   object_.reset();
 }
 
@@ -209,7 +210,7 @@ class PythonOperation final : public data::Operation {
   std::string name() const override { return "map"; }
   std::vector<Column> apply(std::vector<Column> columns, const data::RowContext&,
                             std::exception_ptr& error) const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     RowBuilder rows("map", -1);
     int64_t count = columns.empty() ? 0 : columns.front().rows;
     try {
@@ -232,7 +233,7 @@ class PythonBatchOperation final : public data::BatchOperation {
  public:
   explicit PythonBatchOperation(nb::object callable) : callable_(std::move(callable)) {}
   std::vector<Column> apply(std::vector<Column> columns, const data::BatchInfo& info) const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     nb::list arguments;
     for (const Column& column : columns) {
       nb::list rows;
@@ -265,7 +266,7 @@ class PythonPredicate final : public data::Predicate {
   bool hosted() const override { return true; }
   std::vector<bool> test(const std::vector<Column>& columns, int64_t rows,
                          std::exception_ptr& error) const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     std::vector<bool> answers;
     try {
       Arguments arguments(columns);
@@ -290,14 +291,14 @@ class PythonSource final : public data::RandomAccess {
   PythonSource(nb::object source, std::vector<std::string> names)
       : source_(std::move(source)), names_(std::move(names)) {}
   int64_t rows() const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     return static_cast<int64_t>(nb::len(source_.get()));
   }
   std::vector<std::string> names() const override { return names_; }
   bool hosted() const override { return true; }
   Chunk read(const data::RowIds& ids, int64_t begin, int64_t count, const data::Run& run,
              std::exception_ptr& error) const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     RowBuilder rows("GeneratorDataset", static_cast<int64_t>(names_.size()));
     data::Patience patience;
     try {
@@ -327,7 +328,7 @@ class IterableStage final : public data::Stage {
   Chunk next(int64_t wanted) override {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     if (over_) return {};
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     RowBuilder rows("GeneratorDataset", columns_);
     data::Patience patience;
     try {
@@ -379,7 +380,7 @@ class IterableNode final : public data::Node {
     return std::make_unique<IterableStage>(source_, names_.size(), run);
   }
   std::optional<int64_t> size() const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     Py_ssize_t length = PyObject_HasAttrString(source_->get().ptr(), "__len__") != 0
                             ? PyObject_Size(source_->get().ptr())
                             : -1;
@@ -400,7 +401,7 @@ class PythonSampler final : public data::Sampler {
   explicit PythonSampler(nb::object sampler) : sampler_(std::make_shared<const Held>(std::move(sampler))) {}
   data::SamplerRun start(int64_t rows, uint32_t) const override {
     return [sampler = sampler_, rows] {
-      nb::gil_scoped_acquire gil;
+      GilAcquire gil;
       data::RowIds ids;
       for (nb::handle item : sampler->get()) {
         auto id = nb::cast<int64_t>(nb::int_(nb::borrow(item)));
@@ -413,7 +414,7 @@ class PythonSampler final : public data::Sampler {
     };
   }
   std::optional<int64_t> count(int64_t) const override {
-    nb::gil_scoped_acquire gil;
+    GilAcquire gil;
     if (PyObject_HasAttrString(sampler_->get().ptr(), "__len__") == 0) return std::nullopt;
     return static_cast<int64_t>(nb::len(sampler_->get()));
   }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "binding/bridge.h"
+#include "binding/release_gil.h"
 #include "sorus/formats/checkpoint.h"
 #include "sorus/train/callbacks.h"
 #include "sorus/train/checkpoint.h"
@@ -80,7 +81,7 @@ void write_checkpoint(const std::string& path, nb::handle pairs, bool add_crc) {
     else
       entries.push_back({name, nb::cast<std::string>(value)});
   }
-  nb::gil_scoped_release release;
+  GilRelease release;
   formats::write_checkpoint(path, entries, add_crc);
 }
 
