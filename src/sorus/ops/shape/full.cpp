@@ -52,8 +52,12 @@ Tensor arange(double start, double stop, double step, DType dtype) {
       step != 0 && std::isfinite((stop - start) / step), ValueError,
       "arange: range has no end: got start {}, stop {}, step {}, need finite numbers and a step other than 0",
       start, stop, step);
-  auto count = static_cast<int64_t>(std::ceil((stop - start) / step));
-  return apply(arange_op, OperandSpan{}, ArangeAttrs{dtype, start, step, std::max<int64_t>(count, 0)});
+  double steps = std::ceil((stop - start) / step);
+  SORUS_CHECK(steps < 0x1p59, ShapeError,
+              "arange: result has too many elements: got start {}, stop {}, step {}, need fewer than 2^59",
+              start, stop, step);
+  auto count = static_cast<int64_t>(std::max(steps, 0.0));
+  return apply(arange_op, OperandSpan{}, ArangeAttrs{dtype, start, step, count});
 }
 
 }  // namespace sorus
