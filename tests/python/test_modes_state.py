@@ -11,7 +11,7 @@ import pytest
 from modes import X, bits, check_equal, vector
 
 import sorus as ms
-from sorus import Parameter, Tensor, nn, ops
+from sorus import Parameter, Tensor, dataset, nn, ops
 
 PROGRAMS = {}
 
@@ -671,3 +671,12 @@ def test_a_refused_label_leaves_parameters_alone():
             step(x, Tensor(np.array([0, 2], np.int32)))
         finally:
             ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_the_seed_fixes_the_order_of_rows():
+    def order():
+        ms.set_seed(4)
+        rows = dataset.NumpySlicesDataset(np.arange(50), ["x"], shuffle=True)
+        return [int(row[0]) for row in rows.create_tuple_iterator(output_numpy=True)]
+
+    assert order() == order() != list(range(50))
