@@ -135,3 +135,22 @@ def test_runs_of_slices() -> None:
     np.testing.assert_array_equal(values.asnumpy(), [[1, 2], [3, 3]])
     np.testing.assert_array_equal(inverse.asnumpy(), [0, 0, 1])
     np.testing.assert_array_equal(counts.asnumpy(), [2, 1])
+
+
+@pytest.mark.parametrize("shape", [(5, 4, 4), (2, 5, 3), (3, 5)])
+def test_qr_gives_orthogonal_matrices_and_triangles(shape: tuple[int, ...]) -> None:
+    x = RNG.standard_normal(shape)
+    for mode in ("reduced", "complete"):
+        q, r = (t.asnumpy() for t in ops.qr(Tensor(x), mode))
+        np.testing.assert_allclose(q @ r, x, atol=1e-13)
+        unit = np.broadcast_to(np.eye(q.shape[-1]), (*shape[:-2], q.shape[-1], q.shape[-1]))
+        np.testing.assert_allclose(q.swapaxes(-1, -2) @ q, unit, atol=1e-13)
+        np.testing.assert_array_equal(r, np.triu(r))
+        for i in np.ndindex(shape[:-2]):
+            np.testing.assert_allclose(r[i], np.linalg.qr(x[i], mode)[1], atol=1e-12)
+
+
+def test_multi_margin_loss_by_hand() -> None:
+    x, target = Tensor([[0.5, 1.0, -1.0], [2.0, 0.0, 1.5]]), Tensor([0, 2], sorus.int64)
+    found = ops.multi_margin_loss(x, target, reduction="none")
+    np.testing.assert_allclose(found.asnumpy(), [1.5 / 3, 1.5 / 3], rtol=1e-6)

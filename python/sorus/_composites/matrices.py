@@ -123,6 +123,59 @@ def cholesky_inverse(x, upper):
     return F.cast(inverse(F.matmul(factor, F.swapaxes(factor, -1, -2))), x.dtype)
 
 
+def _reflections(x, op):
+    """Householder's reflections that make x upper triangular: the triangle, and (vector, factor) of each."""
+    if x.ndim < 2:
+        raise ValueError(f"{op}: number of axes does not fit: got shape {x.shape}, need 2 or more")
+    work = F.cast(x, _float64)
+    m, n = x.shape[-2:]
+    rows = F.reshape(F.arange(0, m, 1, _d["int64"]), (m, 1))
+    steps = []
+    for k in range(min(m - 1, n)):
+        column = F.where(F.less(rows, k), 0.0, _column(work, k))
+        head = _row(column, k)
+        tail = F.sum(F.square(F.where(F.equal(rows, k), 0.0, column)), (-2,), True)
+        idle = F.equal(tail, 0)  # already zero below the diagonal
+        size = F.sqrt(F.where(idle, 1.0, F.add(tail, F.square(head))))
+        target = F.where(F.less(head, 0), size, F.neg(size))
+        lead = F.where(idle, 1.0, F.sub(head, target))
+        vector = F.where(F.equal(rows, k), 1.0, F.div(column, lead))
+        factor = F.where(idle, 0.0, F.div(F.sub(target, head), target))
+        work = F.sub(work, F.mul(factor, F.mul(vector, F.matmul(F.swapaxes(vector, -1, -2), work))))
+        steps.append((vector, factor))
+    return work, steps
+
+
+def qr(x, mode):
+    """Orthogonal matrices and upper triangles whose products are x."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"qr: unknown mode: got {mode!r}, need 'reduced' or 'complete'")
+    triangle, steps = _reflections(x, "qr")
+    m = x.shape[-2]
+    q = F.broadcast_to(F.eye(m, m, _float64), (*x.shape[:-2], m, m))
+    for vector, factor in steps:
+        q = F.sub(q, F.mul(factor, F.mul(F.matmul(q, vector), F.swapaxes(vector, -1, -2))))
+    kept = min(x.shape[-2:]) if mode == "reduced" else m
+    r = F.triu(F.narrow(triangle, -2, 0, kept))
+    return F.cast(F.narrow(q, -1, 0, kept), x.dtype), F.cast(r, x.dtype)
+
+
+def geqrf(x):
+    """The triangle of qr over the reflections' vectors below their leading ones, and the factors."""
+    triangle, steps = _reflections(x, "geqrf")
+    m, n = x.shape[-2:]
+    packed, factors = F.triu(triangle), []
+    places = F.arange(0, n, 1, _d["int64"])
+    rows = F.reshape(F.arange(0, m, 1, _d["int64"]), (m, 1))
+    for k, (vector, factor) in enumerate(steps):
+        below = F.logical_and(F.equal(places, k), F.greater(rows, k))
+        packed = F.where(below, F.mul(vector, F.where(F.equal(factor, 0), 0.0, 1.0)), packed)
+        factors.append(F.reshape(factor, (*x.shape[:-2], 1)))
+    missing = min(m, n) - len(factors)
+    factors += [F.full((*x.shape[:-2], missing), 0.0, _float64)] * bool(missing)
+    return F.cast(packed, x.dtype), F.cast(F.concat(factors, -1), x.dtype)
+
+
 def cdist(x, y, p):
     """p-norms of the differences of all pairs of rows."""
     return F.norm(F.sub(F.expand_dims(x, -2), F.expand_dims(y, -3)), float(p), (-1,))

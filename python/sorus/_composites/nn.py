@@ -182,3 +182,21 @@ def multilabel_soft_margin_loss(x, target, weight, reduction):
     losses = F.add(F.mul(target, F.log_sigmoid(x)), F.mul(F.sub(1, target), F.log_sigmoid(F.neg(x))))
     losses = F.mean(F.neg(losses if weight is None else F.mul(losses, weight)), (-1,))
     return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
+
+
+def multi_margin_loss(x, target, p, margin, weight, reduction):
+    """Mean over classes other than the target of max(0, margin - x[target] + x) ** p, for each row."""
+    if p not in (1, 2):
+        raise ValueError(f"multi_margin_loss: 'p' is out of range: got {p}, need 1 or 2")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(
+            f"multi_margin_loss: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'"
+        )
+    places = F.expand_dims(target, -1)
+    lacks = F.clip(F.add(F.sub(x, F.gather_elements(x, places, -1)), margin), 0, None)
+    lacks = lacks if p == 1 else F.square(lacks)
+    if weight is not None:
+        lacks = F.mul(lacks, F.expand_dims(F.gather(weight, target, 0), -1))
+    classes = F.arange(0, x.shape[-1], 1, target.dtype)
+    losses = F.mean(F.where(F.equal(classes, places), 0.0, lacks), (-1,))
+    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)

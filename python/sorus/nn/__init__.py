@@ -103,6 +103,7 @@ from .loss.loss import (
     MAELoss,
     MarginRankingLoss,
     MSELoss,
+    MultiClassDiceLoss,
     MultiLabelSoftMarginLoss,
     NLLLoss,
     PoissonNLLLoss,

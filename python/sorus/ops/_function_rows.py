@@ -504,4 +504,8 @@ bounding_box_encode(anchor_box, groundtruth_box, means=(0.0, 0.0, 0.0, 0.0), std
 bounding_box_decode(anchor_box, deltas, max_shape, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
     wh_ratio_clip=0.016)
     -> box_decode(anchor_box, deltas, max_shape, means, stds, wh_ratio_clip)
+qr(input, mode='reduced') -> qr(input, mode)
+geqrf(input) -> geqrf(input)
+multi_margin_loss(input, target, p=1, margin=1, weight=None, reduction='mean')
+    -> multi_margin_loss(input, target, p, margin, weight, reduction)
 """

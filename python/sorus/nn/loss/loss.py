@@ -4,6 +4,7 @@ import math
 
 from ... import _functions, ops
 from ..cell import Cell
+from ..layer.activation import get_activation
 
 
 class LossBase(Cell):
@@ -281,3 +282,26 @@ class FocalLoss(LossBase):
         if labels.shape[1] == 1:
             return self.get_loss(ops.gather_elements(losses, 1, labels.long()))
         return self.get_loss((losses * labels).sum(1))
+
+
+class MultiClassDiceLoss(LossBase):
+    """Mean of the dice losses of the classes, which are axis 1, weighted when weights are given."""
+
+    def __init__(self, weights=None, ignore_indiex=None, activation="softmax"):
+        super().__init__()
+        self.dice = DiceLoss()
+        self.weights, self.ignore_indiex = weights, ignore_indiex
+        self.activation = get_activation(activation) if activation is not None else None
+
+    def construct(self, logits, label):
+        if logits.shape != label.shape:
+            raise ValueError(
+                f"MultiClassDiceLoss: shapes differ: got {logits.shape} and {label.shape}, need equal ones"
+            )
+        values = logits if self.activation is None else self.activation(logits)
+        total = 0
+        for i in range(label.shape[1]):
+            if i != self.ignore_indiex:
+                loss = self.dice(values[:, i], label[:, i])
+                total = total + (loss if self.weights is None else loss * self.weights[:, i].mean())
+        return total / label.shape[1]
