@@ -124,7 +124,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
 
 std::shared_ptr<const Plan> find_plan(ConvProblem problem, ConvPass pass) {
   static auto* cache =
-      new detail::PlanCache<Key, Plan>(512);  // never destroyed: threads may outlive static objects
+      new detail::PlanCache<Key, Plan>(192);  // never destroyed: threads may outlive static objects
   // What the pass does not look at must not make plans differ.
   problem.weights_grad_type = ElementType::kFloat32;
   if (pass == ConvPass::kBackwardData) problem.has_bias = false, problem.activation = Activation::kNone;

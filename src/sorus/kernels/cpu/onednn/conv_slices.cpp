@@ -88,7 +88,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
 }
 
 std::shared_ptr<const Plan> find_plan(ConvProblem problem, ConvPass pass) {
-  static auto* cache = new PlanCache<Key, Plan>(256);  // never destroyed: threads may outlive static objects
+  static auto* cache = new PlanCache<Key, Plan>(128);  // never destroyed: threads may outlive static objects
   problem.weights_grad_type = ElementType::kFloat32;
   if (pass == ConvPass::kBackwardData) problem.has_bias = false, problem.activation = Activation::kNone;
   return cache->get({problem, pass}, build_plan);

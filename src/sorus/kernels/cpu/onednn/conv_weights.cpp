@@ -121,7 +121,7 @@ std::shared_ptr<const Plan> build_plan(const ConvProblem& problem) {
 
 std::shared_ptr<const Plan> find_plan(ConvProblem problem) {
   static auto* cache =
-      new PlanCache<ConvProblem, Plan>(512);  // never destroyed: threads may outlive static objects
+      new PlanCache<ConvProblem, Plan>(192);  // never destroyed: threads may outlive static objects
   problem.has_bias = false, problem.activation = Activation::kNone;
   return cache->get(problem, build_plan);
 }

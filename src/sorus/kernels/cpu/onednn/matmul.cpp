@@ -244,7 +244,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
 
 detail::PlanCache<Key, Plan>& plans() {
   static auto* cache =
-      new detail::PlanCache<Key, Plan>(1024);  // never destroyed: threads may outlive static objects
+      new detail::PlanCache<Key, Plan>(128);  // never destroyed: threads may outlive static objects
   return *cache;
 }
 

@@ -83,6 +83,8 @@ dnnl_engine_t engine() {
   static dnnl_engine_t the_engine = [] {
     dnnl_engine_t made = nullptr;
     check(dnnl_engine_create(&made, dnnl_cpu, 0), "making the CPU engine");
+    // Our plans keep what they use; a second copy of old ones would only grow memory as shapes change.
+    check(dnnl_set_primitive_cache_capacity(32), "bounding the library's cache");
     return made;  // never destroyed: plans of static caches and of threads may outlive static objects
   }();
   return the_engine;
