@@ -88,10 +88,4 @@ void Cell::add_child(std::string_view name, Cell& child) {
   children_.emplace_back(name, &child);
 }
 
-Tensor SequentialCell::construct(const Tensor& x) {
-  Tensor y = x;
-  for (const auto& cell : cells_) y = (*cell)(y);
-  return y;
-}
-
 }  // namespace sorus::nn

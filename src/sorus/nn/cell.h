@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,26 +67,6 @@ class SORUS_API Cell {
   std::vector<std::pair<std::string, Cell*>> children_;
   bool training_ = false;
   uint64_t id_;
-};
-
-/// Cells in a row, each fed with the result of the one before. Owns them.
-class SORUS_API SequentialCell : public Cell {
- public:
-  explicit SequentialCell(Place place = {}) : Cell(place) {}
-  /// Appends a cell constructed with its place, named by its index, and the arguments.
-  template <class C, class... Args>
-  C& append(Args&&... args) {
-    std::string name = std::to_string(cells_.size());
-    auto cell = std::make_unique<C>(Place{this, name}, std::forward<Args>(args)...);
-    C& made = *cell;
-    cells_.push_back(std::move(cell));
-    return made;
-  }
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
-
- private:
-  std::vector<std::unique_ptr<Cell>> cells_;
 };
 
 }  // namespace sorus::nn
