@@ -39,6 +39,8 @@ void expect_refused(std::string from, std::string to, const std::string& need) {
 TEST(GraphText, SaysLineAndNeed) {
   expect_refused("add(", "no_such_op(", "line 3");
   expect_refused("%0, %1)", "%0, %9)", "%9");
+  expect_refused("%0, %1)", "%0, none)", "absent");
+  expect_refused("%0, %1)", "%0)", "number of operands");
   expect_refused("float32(2, 3)\n", "float32(2, 4)\n", "line 3");
   expect_refused("0x0000803f", "0x00008", "bytes");
   expect_refused("axes", "axis", "attribute");

@@ -106,7 +106,8 @@ void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_
 bool Binder::bind_view(const Node& node) {
   const BoundValue& base = values_[static_cast<size_t>(node.in[0])];
   auto size = static_cast<int64_t>(dtype_size(graph_.type(node.in[0]).dtype));
-  InferContext context(*node.op, operand_types(graph_, node), node.attrs.ref().data);
+  const SmallVector<const TensorType*, 8> types = operand_types(graph_, node);
+  InferContext context(*node.op, types, node.attrs.ref().data);
   std::optional<View> view = node.op->view(context, base.strides, base.offset / size);
   if (!view) return false;
   BoundValue& v = values_[static_cast<size_t>(node.out[0])];

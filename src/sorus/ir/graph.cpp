@@ -1,8 +1,27 @@
 #include "sorus/ir/graph.h"
 
+#include <algorithm>
+
 #include "sorus/dispatch/apply.h"
 
 namespace sorus {
+namespace {
+
+/// Inference reads operands without asking whether they are there, as apply() makes sure of it for the host.
+void check_operands(const OpDef& op, std::span<const ValueId> in) {
+  bool list = !op.inputs.empty() && op.inputs.back().kind == InputKind::kList;
+  auto required = static_cast<size_t>(std::count_if(
+      op.inputs.begin(), op.inputs.end(), [](const InputSpec& i) { return i.kind == InputKind::kTensor; }));
+  SORUS_CHECK(in.size() >= required && (list || in.size() <= op.inputs.size()), ValueError,
+              "{}: number of operands differs: got {}, need {}{}", op.name, in.size(), required,
+              list || required < op.inputs.size() ? " or more" : "");
+  for (size_t i = 0; i < in.size(); ++i)
+    SORUS_CHECK(
+        in[i] != kNoValue || op.inputs[std::min(i, op.inputs.size() - 1)].kind == InputKind::kOptional,
+        ValueError, "{}: operand {} is absent: got none, need a value", op.name, i);
+}
+
+}  // namespace
 
 ValueId Graph::add_value(const TensorType& type) {
   types_.push_back(type);
@@ -22,6 +41,7 @@ ValueId Graph::add_constant(const Tensor& value) {
 }
 
 Node& Graph::add_node(const OpDef& op, AttrsRef attrs, std::span<const ValueId> in) {
+  check_operands(op, in);
   Node node;
   node.op = &op;
   node.attrs = AttrsBox(attrs);
