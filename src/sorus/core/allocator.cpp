@@ -1,35 +1,29 @@
 #include "sorus/core/allocator.h"
 
-#include <sys/mman.h>
-
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <new>
-#include <vector>
 
 #include "sorus/base/error.h"
-#include "sorus/base/flags.h"
-#include "sorus/base/fork_mutex.h"
-#include "sorus/base/log.h"
+#include "sorus/core/large_heap.h"
 
 namespace sorus {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kLargeBlock = size_t{1} << 20;        // from here on blocks are shared between threads
+constexpr size_t kLargeBlock = size_t{1} << 20;  // from here on blocks are shared between threads
+constexpr size_t kPage = 4096;
 constexpr size_t kThreadCacheBytes = size_t{8} << 20;  // small blocks kept by one thread
 
 std::atomic<int64_t> live{0}, peak{0}, reserved{0};
 
-/// Sizes are rounded up to a power of two cut in four, so that at most a fifth is wasted and blocks fit each
-/// other.
+/// Small sizes are rounded up to a power of two cut in four, so that at most a fifth is wasted and blocks fit
+/// each other; large ones to pages.
 size_t rounded_size(size_t bytes) {
   if (bytes <= kAlignment) return kAlignment;
+  if (bytes >= kLargeBlock) return (bytes + kPage - 1) / kPage * kPage;
   size_t step = std::max(kAlignment, std::bit_floor(bytes - 1) / 4);
   return (bytes + step - 1) / step * step;
 }
@@ -46,9 +40,7 @@ constexpr int kClasses = 80;
 
 void* system_allocate(size_t bytes) {
   void* block = nullptr;
-  size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-  if (posix_memalign(&block, alignment, bytes) != 0) return nullptr;
-  if (bytes >= kHugePage) madvise(block, bytes, MADV_HUGEPAGE);
+  if (posix_memalign(&block, kAlignment, bytes) != 0) return nullptr;
   reserved.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   return block;
 }
@@ -58,51 +50,18 @@ void system_free(void* block, size_t bytes) {
   reserved.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
 }
 
-/// Large blocks, shared by all threads, best fit within an eighth of slack.
-class LargeCache {
- public:
-  void* take(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    auto at = blocks_.find(bytes);
-    if (at == blocks_.end() || at->second.empty()) return nullptr;
-    void* block = at->second.back();
-    at->second.pop_back();
-    cached_ -= bytes;
-    return block;
-  }
-  void give(void* block, size_t bytes) {
-    std::lock_guard lock(mutex_);
-    blocks_[bytes].push_back(block);
-    cached_ += bytes;
-    // What is kept never exceeds what was in use at the busiest time: memory stays flat when shapes change.
-    while (cached_ > static_cast<size_t>(peak.load(std::memory_order_relaxed)) && drop_largest()) {
-    }
-  }
-  void clear() {
-    std::lock_guard lock(mutex_);
-    while (drop_largest()) {
-    }
-  }
+/// The address sanitizer watches blocks of its own better than parts of a heap that it does not know.
+constexpr bool in_heap(size_t size) {
+#ifdef __SANITIZE_ADDRESS__
+  return false && size != 0;
+#else
+  return size >= kLargeBlock;
+#endif
+}
 
- private:
-  bool drop_largest() {
-    for (auto at = blocks_.rbegin(); at != blocks_.rend(); ++at) {
-      if (at->second.empty()) continue;
-      system_free(at->second.back(), at->first);
-      at->second.pop_back();
-      cached_ -= at->first;
-      return true;
-    }
-    return false;
-  }
-  ForkMutex mutex_;
-  std::map<size_t, std::vector<void*>> blocks_;
-  size_t cached_ = 0;
-};
-
-LargeCache& large_cache() {
-  static auto& cache = *new LargeCache;
-  return cache;
+LargeHeap& large_heap() {
+  static auto& heap = *new LargeHeap;
+  return heap;
 }
 
 /// Small blocks of one thread in intrusive free lists by class.
@@ -157,22 +116,24 @@ void count_live(int64_t bytes) {
   }
 }
 
+void* take_block(size_t size) {
+  if (in_heap(size)) return large_heap().take(size);
+  void* block = nullptr;
+  ThreadCache* cache = size < kLargeBlock ? thread_cache() : nullptr;
+  if (cache) block = cache->take(size_class(size), size);
+  return block ? block : system_allocate(size);
+}
+
 }  // namespace
 
 void* allocate_bytes(size_t bytes) {
   SORUS_CHECK(bytes < (size_t{1} << 47), MemoryError,
               "memory: request is too large: got {} bytes, need fewer than 2^47", bytes);
   size_t size = rounded_size(bytes);
-  void* block = nullptr;
-  if (size < kLargeBlock) {
-    if (ThreadCache* cache = thread_cache()) block = cache->take(size_class(size), size);
-  } else {
-    block = large_cache().take(size);
-  }
-  if (!block) block = system_allocate(size);
+  void* block = take_block(size);
   if (!block) {
     release_cached_memory();
-    block = system_allocate(size);
+    block = take_block(size);
   }
   SORUS_CHECK(block, MemoryError, "memory: out of memory: need {} bytes, {} bytes are in use by tensors",
               bytes, live.load());
@@ -184,11 +145,11 @@ void free_bytes(void* block, size_t bytes) noexcept {
   if (!block) return;
   size_t size = rounded_size(bytes);
   live.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
-  if (size >= kLargeBlock) {
-    large_cache().give(block, size);
+  if (in_heap(size)) {
+    large_heap().give(block, size);
     return;
   }
-  ThreadCache* cache = thread_cache();
+  ThreadCache* cache = size < kLargeBlock ? thread_cache() : nullptr;
   if (!cache || !cache->give(block, size_class(size), size)) system_free(block, size);
 }
 
@@ -196,7 +157,7 @@ MemoryStats memory_stats() {
   MemoryStats s;
   s.live = live.load();
   s.peak = peak.load();
-  s.reserved = reserved.load();
+  s.reserved = reserved.load() + static_cast<int64_t>(large_heap().resident());
   s.cached = s.reserved - s.live;
   return s;
 }
@@ -204,7 +165,7 @@ MemoryStats memory_stats() {
 void reset_peak_memory() { peak = live.load(); }
 
 void release_cached_memory() {
-  large_cache().clear();
+  large_heap().trim();
   if (ThreadCache* cache = thread_cache()) cache->clear();
 }
 
