@@ -37,7 +37,7 @@
 #include "sorus/ops/reduce/reduce.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "sorus/ops/shape/stacking.h"
-#include "sorus/optim/optimizer.h"
+#include "sorus/optim/optimizers.h"
 #include "sorus/optim/rules.h"
 #include "sorus/optim/schedule.h"
 #include "sorus/train/batches.h"

@@ -9,7 +9,7 @@
 #include "sorus/nn/layers.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/random/random.h"
-#include "sorus/optim/optimizer.h"
+#include "sorus/optim/optimizers.h"
 
 namespace sorus {
 namespace {

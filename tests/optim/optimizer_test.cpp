@@ -1,11 +1,10 @@
-#include "sorus/optim/optimizer.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "sorus/compiler/boundary.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/optim/optimizers.h"
 #include "tests/optim/recorded_steps.h"
 
 namespace sorus::optim {
@@ -30,6 +29,14 @@ const std::vector<std::pair<std::string, Make>>& optimizers() {
       {"Adam", make<Adam>()},
       {"Adam weight_decay=0.01", make<Adam>(AdamOptions{}, 0.01)},
       {"Adam use_nesterov", make<Adam>(AdamOptions{.nesterov = true})},
+      {"Adam use_amsgrad", make<Adam>(AdamOptions{.amsgrad = true})},
+      {"LazyAdam", make<LazyAdam>()},
+      {"AdaMax", make<AdaMax>()},
+      {"ASGD", make<ASGD>()},
+      {"Adagrad", make<Adagrad>()},
+      {"ProximalAdagrad", make<ProximalAdagrad>()},
+      {"Adadelta", make<Adadelta>()},
+      {"Rprop", make<Rprop>()},
       {"AdamWeightDecay weight_decay=0.01", make<AdamWeightDecay>(0.01)},
       {"RMSProp", make<RMSProp>()},
       {"RMSProp centered, momentum=0.9", make<RMSProp>(RmsPropOptions{.momentum = 0.9, .centered = true})},
@@ -118,9 +125,33 @@ TEST(Optimizer, RefusesWhatDoesNotFit) {
   EXPECT_THROW(SGD(std::vector{Parameter(Tensor(1.F), "a"), Parameter(Tensor(1.F), "a")}, constant_rate(1)),
                ValueError);
   EXPECT_THROW(SGD(tiny_parameters(), constant_rate(1), {.nesterov = true}), ValueError);
+  EXPECT_THROW(Adam(tiny_parameters(), constant_rate(1), {.nesterov = true, .amsgrad = true}), ValueError);
+  EXPECT_THROW(AdaMax(tiny_parameters(), constant_rate(1), {.beta1 = 1}), ValueError);
+  EXPECT_THROW(ASGD(tiny_parameters(), constant_rate(1), {.t0 = 0}), ValueError);
+  EXPECT_THROW(Adagrad(tiny_parameters(), constant_rate(1), {.accum = -1}), ValueError);
+  EXPECT_THROW(Adadelta(tiny_parameters(), constant_rate(1), {.rho = 2}), ValueError);
+  EXPECT_THROW(FTRL(tiny_parameters(), constant_rate(1), {.power = 1}), ValueError);
+  EXPECT_THROW(Rprop(tiny_parameters(), constant_rate(1), {.eta_plus = 1}), ValueError);
   SGD optimizer(tiny_parameters(), constant_rate(1));
+  EXPECT_THROW(LARS(optimizer, {.coefficient = -1}), ValueError);
+  SGD grouped(std::vector<ParameterGroup>{{tiny_parameters()}}, constant_rate(1));
+  EXPECT_THROW(LARS(grouped, {}), ValueError);
   EXPECT_THROW(optimizer({Tensor(1.F)}), ValueError);
   EXPECT_THROW(optimizer({Tensor(1.F), Tensor(1.F)}), ShapeError);
+}
+
+TEST(Optimizer, LarsTakesRatesAndDecayOverFromTheOneItWraps) {
+  std::vector<Parameter> parameters = {Parameter(Tensor({3.F, 4.F}, {2}), "weight"),
+                                       Parameter(Tensor({3.F, 4.F}, {2}), "bias")};
+  Momentum inner(parameters, constant_rate(1), 0, 0.5);
+  LARS optimizer(inner, {.coefficient = 0.1});
+  optimizer.set_rate(constant_rate(2));
+  EXPECT_EQ(inner.rate(), 2);
+  optimizer({Tensor({0.F, 0.F}, {2}), Tensor({0.F, 1.F}, {2})});
+  EXPECT_EQ(parameters[0].value().to_vector<float>(), (std::vector<float>{0, 0}));  // factor 1, decay 0.5
+  EXPECT_EQ(parameters[1].value().to_vector<float>(), (std::vector<float>{3, 2}));  // left to the other one
+  EXPECT_EQ(optimizer.step(), 1);
+  EXPECT_EQ(inner.step(), 1);
 }
 
 TEST(Schedule, RatesAreThoseOfTheFormulas) {

@@ -13,6 +13,7 @@
 #include "sorus/nn/layers.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/random/random.h"
+#include "sorus/optim/optimizers.h"
 #include "sorus/train/checkpoint.h"
 
 namespace sorus::train {

@@ -9,7 +9,10 @@
 namespace sorus::optim {
 
 Optimizer::Optimizer(Parameters parameters, Schedule rate, double weight_decay)
-    : rate_(std::move(rate)), id_(new_boundary_id()) {
+    : rate_(std::move(rate)),
+      weight_decay_(weight_decay),
+      grouped_(parameters.grouped),
+      id_(new_boundary_id()) {
   global_step_ = Parameter(Tensor({int32_t{0}}, Shape{1}), "global_step", false);
   state_.push_back(global_step_);
   std::set<std::string> names;
@@ -30,6 +33,22 @@ Optimizer::Optimizer(Parameters parameters, Schedule rate, double weight_decay)
   }
   SORUS_CHECK(!parameters_.empty(), ValueError,
               "optimizer: nothing to update: got no parameter, need at least one");
+}
+
+Optimizer::Optimizer(Optimizer* inner)
+    : parameters_(inner->parameters_),
+      state_(inner->state_),
+      global_step_(inner->global_step_),
+      rate_(inner->rate_),
+      rates_(inner->rates_),
+      rate_of_(inner->rate_of_),
+      decay_of_(parameters_.size(), inner->weight_decay_),
+      weight_decay_(inner->weight_decay_),
+      id_(new_boundary_id()) {
+  SORUS_CHECK(!inner->grouped_, ValueError,
+              "optimizer: wrapped optimizer has groups: got {} parameters in groups, need none in groups",
+              parameters_.size());
+  inner->decay_of_.assign(decay_of_.size(), 0);
 }
 
 size_t Optimizer::find_rate(const ParameterGroup& group, size_t number) {
@@ -83,108 +102,22 @@ std::vector<Parameter> Optimizer::make_state(const std::string& kind, double fir
   return made;
 }
 
-Parameter Optimizer::make_shared_state(const std::string& name, double first) {
-  return state_.emplace_back(Tensor(static_cast<float>(first)), name, false);
+Parameter Optimizer::make_shared_state(const std::string& name, double first, const Shape& shape) {
+  return state_.emplace_back(full({DType::kFloat32, {}, shape}, first), name, false);
 }
 
 Tensor Optimizer::decayed(size_t i, const Tensor& gradient) const {
   return add_weight_decay(gradient, parameters_[i], decay_of(i));
 }
 
-Momentum::Momentum(Parameters parameters, Schedule rate, double momentum, double weight_decay, bool nesterov)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      nesterov_(nesterov),
-      momentum_(make_shared_state("momentum", momentum)),
-      moments_(make_state("moments")) {
-  SORUS_CHECK(momentum >= 0, ValueError, "Momentum: momentum is negative: got {}, need 0 or more", momentum);
+double Optimizer::first_rate(size_t i) const {
+  const std::optional<Schedule>& own = rates_[rate_of_[i]].own;
+  return own ? (*own)(0) : rate_(0);
 }
 
-void Momentum::update(size_t i, const Tensor& gradient, const Tensor& rate) {
-  Parameter p = parameters()[i];
-  TensorList next = momentum(p, moments_[i], decayed(i, gradient), rate, momentum_, nesterov_);
-  p.set_value(std::move(next[0]));
-  moments_[i].set_value(std::move(next[1]));
-}
-
-SGD::SGD(Parameters parameters, Schedule rate, SgdOptions options, double weight_decay)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      options_(options),
-      momentum_(make_shared_state("momentum", options.momentum)),
-      velocity_(make_state("accum")),
-      first_(make_state("stat", 1)) {
-  SORUS_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), ValueError,
-              "SGD: nesterov does not fit: got momentum {} and dampening {}, need momentum above 0 and no "
-              "dampening",
-              options.momentum, options.dampening);
-}
-
-void SGD::update(size_t i, const Tensor& gradient, const Tensor& rate) {
-  Parameter p = parameters()[i];
-  Tensor g = decayed(i, gradient);
-  if (options_.momentum == 0) {
-    p.set_value(gradient_descent(p, g, rate));
-    return;
-  }
-  TensorList next =
-      sgd(p, velocity_[i], first_[i], g, rate, momentum_, options_.dampening, options_.nesterov);
-  p.set_value(std::move(next[0]));
-  velocity_[i].set_value(std::move(next[1]));
-  first_[i].set_value(std::move(next[2]));
-}
-
-Adam::Adam(Parameters parameters, Schedule rate, AdamOptions options, double weight_decay)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      options_(options),
-      beta1_power_(make_shared_state("beta1_power", 1)),
-      beta2_power_(make_shared_state("beta2_power", 1)),
-      moment1_(make_state("moment1")),
-      moment2_(make_state("moment2")) {}
-
-void Adam::begin_step() {
-  beta1_power_.set_value(beta1_power_.value() * options_.beta1);
-  beta2_power_.set_value(beta2_power_.value() * options_.beta2);
-}
-
-Tensor Adam::corrected(const Tensor& rate) const { return adam_rate(rate, beta1_power_, beta2_power_); }
-
-void Adam::update(size_t i, const Tensor& gradient, const Tensor& rate) {
-  Parameter p = parameters()[i];
-  TensorList next = adam(p, moment1_[i], moment2_[i], decayed(i, gradient), rate, options_);
-  p.set_value(std::move(next[0]));
-  moment1_[i].set_value(std::move(next[1]));
-  moment2_[i].set_value(std::move(next[2]));
-}
-
-AdamWeightDecay::AdamWeightDecay(Parameters parameters, Schedule rate, double weight_decay,
-                                 AdamOptions options)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay),
-      options_(options),
-      moment1_(make_state("adam_m")),
-      moment2_(make_state("adam_v")) {}
-
-void AdamWeightDecay::update(size_t i, const Tensor& gradient, const Tensor& rate) {
-  Parameter p = parameters()[i];
-  TensorList next = adam_weight_decay(p, moment1_[i], moment2_[i], gradient, rate, decay_of(i), options_);
-  p.set_value(std::move(next[0]));
-  moment1_[i].set_value(std::move(next[1]));
-  moment2_[i].set_value(std::move(next[2]));
-}
-
-RMSProp::RMSProp(Parameters parameters, Schedule rate, RmsPropOptions options, double weight_decay)
-    : Optimizer(std::move(parameters), std::move(rate), weight_decay), options_(options) {
-  if (options.centered) mean_gradient_ = make_state("mean_grad");
-  mean_square_ = make_state("mean_square", 1);
-  moment_ = make_state("moment");
-}
-
-void RMSProp::update(size_t i, const Tensor& gradient, const Tensor& rate) {
-  Parameter p = parameters()[i];
-  Tensor mean = options_.centered ? mean_gradient_[i].value() : Tensor();
-  TensorList next = rms_prop(p, mean_square_[i], moment_[i], mean, decayed(i, gradient), rate, options_);
-  p.set_value(std::move(next[0]));
-  mean_square_[i].set_value(std::move(next[1]));
-  moment_[i].set_value(std::move(next[2]));
-  if (options_.centered) mean_gradient_[i].set_value(std::move(next[3]));
+void Optimizer::give(std::initializer_list<Parameter> handles, TensorList values) {
+  size_t place = 0;
+  for (Parameter handle : handles) handle.set_value(std::move(values[place++]));
 }
 
 }  // namespace sorus::optim

@@ -10,7 +10,8 @@
 /// Optimizers update parameters in place, given their gradients. State is named as in checkpoints:
 /// "moments.<parameter>" and so on; training goes on from restored state as if it had not stopped. Weight
 /// decay leaves out parameters with "beta" or "gamma" in their names unless they are grouped. In graph mode a
-/// call is a boundary. Not to be called from two threads at once.
+/// call is a boundary. Not to be called from two threads at once. The classes are in descent.h, adam.h and
+/// adaptive.h; optimizers.h includes them all.
 namespace sorus::optim {
 
 /// Parameters with a rate or a weight decay of their own.
@@ -45,12 +46,18 @@ class SORUS_API Optimizer {
   /// weights.
   [[nodiscard]] std::vector<Parameter> state() const { return state_; }
   /// Rate of the coming step, of parameters whose group has none of its own.
-  [[nodiscard]] double rate() const { return rate_(step()); }
-  void set_rate(Schedule rate) { rate_ = std::move(rate); }
+  [[nodiscard]] virtual double rate() const { return rate_(step()); }
+  /// Another rate from the coming step on, for parameters whose group has none of its own.
+  virtual void set_rate(Schedule rate) { rate_ = std::move(rate); }
   /// Number of steps done.
   [[nodiscard]] int64_t step() const { return global_step_.value().item<int64_t>(); }
 
  protected:
+  /// For an optimizer that wraps another, which outlives it: shares parameters and state with it and takes
+  /// its weight decay over, for all parameters. Throws ValueError when those are grouped.
+  explicit Optimizer(Optimizer* inner);
+  /// One step with gradients that were checked.
+  virtual void step_all(const TensorList& gradients);
   /// Updates parameter `i` with its gradient; `rate` has its dtype and rank 0.
   virtual void update(size_t i, const Tensor& gradient, const Tensor& rate) = 0;
   /// Called once a step, before any update.
@@ -59,12 +66,16 @@ class SORUS_API Optimizer {
   [[nodiscard]] virtual Tensor corrected(const Tensor& rate) const { return rate; }
   /// A state tensor for each parameter, filled with `first`.
   [[nodiscard]] std::vector<Parameter> make_state(const std::string& kind, double first = 0);
-  /// A float32 state tensor of rank 0 that all parameters share.
-  [[nodiscard]] Parameter make_shared_state(const std::string& name, double first);
+  /// A float32 state tensor that all parameters share.
+  [[nodiscard]] Parameter make_shared_state(const std::string& name, double first, const Shape& shape = {});
   /// The gradient with the weight decay added.
   [[nodiscard]] Tensor decayed(size_t i, const Tensor& gradient) const;
   /// Weight decay of parameter `i`.
   [[nodiscard]] double decay_of(size_t i) const { return decay_of_[i]; }
+  /// Rate of the first step for parameter `i`.
+  [[nodiscard]] double first_rate(size_t i) const;
+  /// Gives each handle the value at its place; further values are dropped.
+  static void give(std::initializer_list<Parameter> handles, TensorList values);
 
  private:
   std::vector<Parameter> parameters_;
@@ -75,71 +86,14 @@ class SORUS_API Optimizer {
     Parameter state;
   };
   [[nodiscard]] size_t find_rate(const ParameterGroup& group, size_t number);
-  void step_all(const TensorList& gradients);
   Parameter global_step_;
   Schedule rate_;
   std::vector<Rate> rates_;
   std::vector<size_t> rate_of_;   // by parameter
   std::vector<double> decay_of_;  // by parameter
+  double weight_decay_ = 0;
+  bool grouped_ = false;
   uint64_t id_;
-};
-
-/// The classes below apply the rules of the same names in rules.h.
-class SORUS_API Momentum : public Optimizer {
- public:
-  Momentum(Parameters parameters, Schedule rate, double momentum, double weight_decay = 0,
-           bool nesterov = false);
-
- private:
-  void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  bool nesterov_;
-  Parameter momentum_;
-  std::vector<Parameter> moments_;
-};
-
-class SORUS_API SGD : public Optimizer {
- public:
-  SGD(Parameters parameters, Schedule rate, SgdOptions options = {}, double weight_decay = 0);
-
- private:
-  void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  SgdOptions options_;
-  Parameter momentum_;
-  std::vector<Parameter> velocity_, first_;
-};
-
-class SORUS_API Adam : public Optimizer {
- public:
-  Adam(Parameters parameters, Schedule rate, AdamOptions options = {}, double weight_decay = 0);
-
- private:
-  void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  void begin_step() override;
-  [[nodiscard]] Tensor corrected(const Tensor& rate) const override;
-  AdamOptions options_;
-  Parameter beta1_power_, beta2_power_;
-  std::vector<Parameter> moment1_, moment2_;
-};
-
-class SORUS_API AdamWeightDecay : public Optimizer {
- public:
-  AdamWeightDecay(Parameters parameters, Schedule rate, double weight_decay = 0,
-                  AdamOptions options = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .nesterov = false});
-
- private:
-  void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  AdamOptions options_;
-  std::vector<Parameter> moment1_, moment2_;
-};
-
-class SORUS_API RMSProp : public Optimizer {
- public:
-  RMSProp(Parameters parameters, Schedule rate, RmsPropOptions options = {}, double weight_decay = 0);
-
- private:
-  void update(size_t i, const Tensor& gradient, const Tensor& rate) override;
-  RmsPropOptions options_;
-  std::vector<Parameter> mean_gradient_, mean_square_, moment_;
 };
 
 }  // namespace sorus::optim

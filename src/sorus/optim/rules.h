@@ -32,11 +32,13 @@ struct SgdOptions {
                                        const Tensor& rate, const Tensor& momentum, double dampening = 0,
                                        bool nesterov = false);
 
+/// `nesterov` concerns the rule `adam` alone; `amsgrad` makes the class Adam use that rule, and excludes it.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
   bool nesterov = false;
+  bool amsgrad = false;
 };
 /// Rate with Adam's bias correction: rate * sqrt(1 - beta2_power) / (1 - beta1_power), where a power is
 /// beta^t in step t = 1, 2, ...
