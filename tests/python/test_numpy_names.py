@@ -1,10 +1,10 @@
-"""The module `sorus.numpy` against NumPy itself."""
+"""The modules `sorus.numpy` and `sorus.mint` against NumPy itself."""
 
 import numpy as np
 import pytest
 
 import sorus.numpy as mnp
-from sorus import Tensor
+from sorus import Tensor, mint
 
 A = np.array([[1.5, -2.0, 0.5], [4.0, 1.0, -3.0]], np.float32)
 B = np.array([[2.0, 1.0, -1.0], [0.5, 3.0, 2.0]], np.float32)
@@ -55,3 +55,12 @@ def test_creation_and_shape():
     assert np.array_equal(mnp.where(Tensor(A > 0), Tensor(A), Tensor(B)).asnumpy(), np.where(A > 0, A, B))
     assert mnp.pi == np.pi
     assert not hasattr(mnp, "nothing")
+
+
+def test_mint_tells_an_axis_from_another_operand():
+    values, places = mint.max(Tensor(A), 1)
+    assert values.asnumpy().tolist() == [1.5, 4.0]
+    assert places.asnumpy().tolist() == [0, 0]
+    assert mint.min(Tensor(A), 0)[1].asnumpy().tolist() == [0, 0, 1]
+    assert np.array_equal(mint.max(Tensor(A), Tensor(B)).asnumpy(), np.maximum(A, B))
+    assert np.array_equal(mint.min(Tensor(A), Tensor(0.5)).asnumpy(), np.minimum(A, 0.5))
