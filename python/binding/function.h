@@ -44,6 +44,7 @@ struct Function {
   void (*pointer)();
   Invoke invoke;
   std::vector<Kind> kinds;
+  std::string result;  ///< its type as Python writes it: "Tensor", "tuple[Tensor, ...]"
   /// Tensor parameters beside which a number promotes weakly, as bits; numbers are refused elsewhere.
   uint32_t weak = 0;
   /// Parameter names and defaults, evaluated from `signature` at first use (null: required).
@@ -252,6 +253,30 @@ PyObject* invoke(void (*pointer)(), Frame& f) {
   (std::index_sequence_for<A...>{});
 }
 
+/// How Python writes the type of what to_python makes.
+template <class R>
+std::string result_text() {
+  if constexpr (std::is_same_v<R, Tensor>) {
+    return "Tensor";
+  } else if constexpr (std::is_same_v<R, TensorList> || std::is_same_v<R, std::vector<Tensor>>) {
+    return "tuple[Tensor, ...]";
+  } else if constexpr (std::is_same_v<R, Shape> || std::is_same_v<R, Ints>) {
+    return "tuple[int, ...]";
+  } else if constexpr (std::is_same_v<R, bool>) {
+    return "bool";
+  } else if constexpr (std::is_same_v<R, int64_t>) {
+    return "int";
+  } else if constexpr (std::is_same_v<R, double>) {
+    return "float";
+  } else if constexpr (std::is_same_v<R, std::string>) {
+    return "str";
+  } else {
+    std::string text = "tuple[Tensor";
+    for (size_t i = 1; i < std::tuple_size_v<R>; ++i) text += ", Tensor";
+    return text + "]";
+  }
+}
+
 /// A line of a table. `weak`: bits of the tensor parameters for which a Python number may stand.
 template <class R, class... A>
 Function function(const char* name, R (*pointer)(A...), const char* signature, uint32_t weak = 0) {
@@ -260,6 +285,7 @@ Function function(const char* name, R (*pointer)(A...), const char* signature, u
           reinterpret_cast<void (*)()>(pointer),
           &invoke<R, A...>,
           {Argument<std::remove_cvref_t<A>>::kind...},
+          result_text<R>(),
           weak};
 }
 

@@ -123,6 +123,21 @@ nb::object signature_of(const std::string& name, nb::object required) {
   return nb::make_tuple(names, defaults, f->signature);
 }
 
+/// (what each parameter accepts, the result's type) of a C++ function, in the words of `Kind` and of Python;
+/// "weak tensor" takes numbers, too. None when there is no function of that name.
+nb::object types_of(const std::string& name) {
+  static constexpr const char* kWords[] = {"tensor", "tensors", "number", "bool",   "int",
+                                           "float",  "ints",    "dtype",  "string", "any"};
+  const Function* f = find_function(name);
+  if (!f) return nb::none();
+  nb::list kinds;
+  for (size_t i = 0; i < f->kinds.size(); ++i) {
+    std::string word = kWords[static_cast<size_t>(f->kinds[i])];
+    kinds.append((f->weak >> i & 1U ? "weak " : "") + word);
+  }
+  return nb::make_tuple(kinds, f->result);
+}
+
 }  // namespace
 
 void bind_ops(nb::module_& m) {
@@ -130,6 +145,7 @@ void bind_ops(nb::module_& m) {
   m.attr("Op") = nb::borrow<nb::object>(reinterpret_cast<PyObject*>(types.op));
   m.def("make_op", &make_op);
   m.def("signature_of", &signature_of);
+  m.def("types_of", &types_of);
   m.def("op_doc", [](const std::string& name) -> std::string {
     const OpDef* op = find_op(name);
     return op ? std::string(op->doc) : std::string();

@@ -74,4 +74,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})
+    modules = [name for name in _LAZY_MODULES if _find_module(f"{__name__}.{name}")]
+    return sorted({*globals(), *modules, *_LAZY_NAMES})

@@ -1,11 +1,13 @@
 """Composites of rows: elementwise."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _LARGEST, _as_tensor, _d, _is_int, _tensor
 
 
-def same(x):
+def same(x) -> Tensor:
     """The tensor itself."""
     return x
 
@@ -51,7 +53,7 @@ def float_power(x, exponent):
     return F.pow(x, exponent.astype(_d["float64"]) if isinstance(exponent, Tensor) else exponent)
 
 
-def round_to(x, decimals):
+def round_to(x, decimals) -> Tensor:
     """Rounded half to even at that decimal place."""
     if decimals == 0:
         return F.round(x)
@@ -116,7 +118,7 @@ def isclose(x, other, rtol, atol, equal_nan):
     return F.logical_or(near, F.logical_and(F.isnan(x), F.isnan(other))) if equal_nan else near
 
 
-def nan_to_num(x, nan, posinf, neginf):
+def nan_to_num(x, nan, posinf, neginf) -> Tensor:
     """NaN and infinities replaced; by default with zero and the largest numbers."""
     if not x.dtype.is_floating_point:
         return x

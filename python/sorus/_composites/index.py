@@ -1,5 +1,7 @@
 """Composites of rows: index."""
 
+from __future__ import annotations
+
 from .. import _core
 from .. import _functions as F
 from .._core import Tensor
@@ -32,7 +34,7 @@ def _axis_of(x, axis, what):
     return axis % x.ndim
 
 
-def index_fill(x, axis, index, value):
+def index_fill(x, axis, index, value) -> Tensor:
     """x with the slices at `index` filled."""
     index = Tensor([index]) if isinstance(index, int) else F.reshape(index, -1)
     items = (slice(None),) * _axis_of(x, axis, "index_fill") + (index,)
@@ -55,7 +57,7 @@ def masked_fill_any(x, mask, value):
     return F.masked_fill(x, mask, F.cast(value, x.dtype) if isinstance(value, Tensor) else value)
 
 
-def masked_scatter(x, mask, source):
+def masked_scatter(x, mask, source) -> Tensor:
     """x with the elements where the mask is true replaced by those of `source` in order."""
     mask = F.broadcast_to(mask, x.shape)
     made = x.copy()
@@ -87,17 +89,17 @@ def tensor_scatter_elements(x, indices, updates, axis, reduction):
     return F.scatter_elements(x, indices, updates, axis, "update" if reduction == "none" else "add")
 
 
-def scatter_into(variable, indices, updates, mode):
+def scatter_into(variable, indices, updates, mode) -> Tensor:
     """Writes the result of a scatter into the variable."""
     return _write(variable, F.scatter(variable, indices, updates, mode))
 
 
-def scatter_nd_into(variable, indices, updates, mode):
+def scatter_nd_into(variable, indices, updates, mode) -> Tensor:
     """Writes the result of a scatter by coordinates into the variable."""
     return _write(variable, F.tensor_scatter(variable, indices, updates, mode))
 
 
-def assign(variable, value):
+def assign(variable, value) -> Tensor:
     """Gives the variable another value."""
     value = value if isinstance(value, Tensor) else Tensor(value, variable.dtype)
     if value.shape != variable.shape:
@@ -105,24 +107,24 @@ def assign(variable, value):
     return _write(variable, F.cast(value, variable.dtype))
 
 
-def assign_add(variable, value):
+def assign_add(variable, value) -> Tensor:
     """Adds to the variable."""
     return _write(variable, F.cast(F.add(variable, value), variable.dtype))
 
 
-def assign_sub(variable, value):
+def assign_sub(variable, value) -> Tensor:
     """Subtracts from the variable."""
     return _write(variable, F.cast(F.sub(variable, value), variable.dtype))
 
 
-def select_scatter(x, src, axis, index):
+def select_scatter(x, src, axis, index) -> Tensor:
     """x with the slice at an index of an axis replaced."""
     made = x.copy()
     made[(slice(None),) * _axis_of(x, axis, "select_scatter") + (index,)] = src
     return made
 
 
-def slice_scatter(x, src, axis, start, end, step):
+def slice_scatter(x, src, axis, start, end, step) -> Tensor:
     """x with a slice of an axis replaced."""
     made = x.copy()
     made[(slice(None),) * _axis_of(x, axis, "slice_scatter") + (slice(start, end, step),)] = src

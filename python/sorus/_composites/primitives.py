@@ -1,5 +1,7 @@
 """Composites of rows: primitives."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _float32, _int32, _int64, _is_int, _numbers
@@ -121,7 +123,7 @@ def cosine_similarity(x, other, axis, eps):
     return F.div(product, sizes)
 
 
-def channel_dropout(x, p, training):
+def channel_dropout(x, p, training) -> Tensor:
     """Zeros whole channels with probability p and scales the rest, in training."""
     if not 0 <= p < 1:
         raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")

@@ -1,20 +1,22 @@
 """Composites of rows: python and values."""
 
+from __future__ import annotations
+
 from .._core import Tensor
 from ._common import _int32, _is_int, _listed, _tensor
 
 
-def shape_of(x):
+def shape_of(x) -> tuple[int, ...]:
     """The shape as a tuple."""
     return _tensor(x, "shape").shape
 
 
-def size_of(x):
+def size_of(x) -> int:
     """Number of elements."""
     return _tensor(x, "size").size
 
 
-def rank_of(x):
+def rank_of(x) -> int:
     """Number of axes."""
     return _tensor(x, "rank").ndim
 
@@ -24,12 +26,12 @@ def dtype_of(x):
     return _tensor(x, "dtype").dtype
 
 
-def is_tensor(value):
+def is_tensor(value) -> bool:
     """True for a Tensor."""
     return isinstance(value, Tensor)
 
 
-def is_floating_point(x):
+def is_floating_point(x) -> bool:
     """True when the elements are floating."""
     return x.dtype.is_floating_point
 

@@ -1,5 +1,7 @@
 """Composites of rows: reductions and algebra."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _d, _float32, _int32, _int64, _is_int, _numbers
@@ -80,7 +82,7 @@ def outer_flat(x, other):
     return F.outer(F.reshape(x, -1), F.reshape(other, -1))
 
 
-def extreme(x, axis, keepdims, initial, where, kind):
+def extreme(x, axis, keepdims, initial, where, kind) -> tuple[Tensor, Tensor]:
     """Largest ("max") or smallest element along an axis and where it is."""
     if where is not None:
         x = F.where(where, x, initial)
@@ -94,7 +96,7 @@ def extreme(x, axis, keepdims, initial, where, kind):
     return values, places
 
 
-def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
+def extreme_method(x, axis, keepdims, initial, where, return_indices, kind) -> Tensor | tuple[Tensor, Tensor]:
     """Largest or smallest element over axes, with its place when asked for."""
     if return_indices:
         return extreme(x, axis, keepdims, initial, None if where is True else where, kind)
@@ -102,7 +104,7 @@ def extreme_method(x, axis, keepdims, initial, where, return_indices, kind):
     return extreme_over(x, axis, keepdims, initial, None if where is True else where, kind)
 
 
-def extreme_over(x, axes, keepdims, initial, where, kind):
+def extreme_over(x, axes, keepdims, initial, where, kind) -> Tensor:
     """Largest or smallest element over axes."""
     if where is not None:
         if initial is None:
@@ -120,7 +122,7 @@ def extreme_pair(x, axis, keepdims, kind):
     return places, values
 
 
-def arg_extreme(x, axis, keepdims, kind):
+def arg_extreme(x, axis, keepdims, kind) -> Tensor:
     """Index of the largest or smallest element along an axis, or of the flattened tensor."""
     find = F.argmax if kind == "max" else F.argmin
     return find(F.reshape(x, -1), 0) if axis is None else find(x, axis, keepdims)
@@ -319,7 +321,7 @@ def cross_by(x, other, axis):
     return F.cross(x, other, axis)
 
 
-def addn(tensors):
+def addn(tensors) -> Tensor:
     """The sum of a list of tensors."""
     if isinstance(tensors, Tensor):
         return tensors
@@ -329,7 +331,7 @@ def addn(tensors):
     return total
 
 
-def nanmedian(x, axis, keepdims):
+def nanmedian(x, axis, keepdims) -> tuple[Tensor, Tensor]:
     """Middle element of those that are not NaN, the lower of two, and where it is."""
     if x.ndim == 0 or not x.dtype.is_floating_point:
         return median_by(x, axis, keepdims)

@@ -1,5 +1,7 @@
 """Composites of rows: windows of images, sampling at points, blocks."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _d, _float32, _is_int, _numbers
@@ -134,7 +136,7 @@ def _reflected(place, low, high):
     return F.where(even, F.add(rest, low), F.sub(high, rest))
 
 
-def grid_sample(x, grid, mode, padding_mode, align_corners):
+def grid_sample(x, grid, mode, padding_mode, align_corners) -> Tensor:
     """x (N, C, H, W) at the points (N, h, w, 2) whose x and y go from -1 to 1."""
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"grid_sample: unknown mode: got {mode!r}, need 'bilinear' or 'nearest'")

@@ -1,5 +1,7 @@
 """Composites of rows: shape."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers, _to_3d
@@ -112,7 +114,7 @@ def split_any(x, sections, axis):
 _MOST_PIECES = 65536  # more than the elements there are only gives empty ones
 
 
-def tensor_split(x, sections, axis):
+def tensor_split(x, sections, axis) -> tuple[Tensor, ...]:
     """As many nearly equal pieces, or pieces between the indices listed."""
     extent = x.shape[axis]
     if _is_int(sections):
@@ -131,17 +133,17 @@ def tensor_split(x, sections, axis):
     return tuple(pieces)
 
 
-def hsplit(x, sections):
+def hsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the second axis, or the first of a vector."""
     return tensor_split(x, sections, 0 if x.ndim == 1 else 1)
 
 
-def vsplit(x, sections):
+def vsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the first axis."""
     return tensor_split(x, sections, 0)
 
 
-def dsplit(x, sections):
+def dsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the third axis."""
     return tensor_split(x, sections, 2)
 
@@ -155,7 +157,7 @@ def slice_of(x, begin, size):
 
 def strided_slice_masked(
     x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-):
+) -> Tensor:
     """Slices with TensorFlow's masks, one bit for each item."""
     items = []
     for i, (b, e, s) in enumerate(zip(_numbers(begin), _numbers(end), _numbers(strides))):

@@ -4,6 +4,8 @@ Series and recurrences run in float64; results have the operand's dtype, float32
 Sources of the formulas: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, chapters 6 and 9.
 """
 
+from __future__ import annotations
+
 import math
 
 from .. import _functions as F
@@ -149,7 +151,7 @@ def lcm(x, other):
     return F.abs(F.mul(F.floor_div(x, F.where(F.equal(divisor, 0), 1, divisor)), other))
 
 
-def real_of(x):
+def real_of(x) -> Tensor:
     """The real part: the tensor itself, as dtypes are real."""
     return x
 

@@ -1,6 +1,9 @@
 """Methods and properties of Tensor that need more than a row."""
 
+from __future__ import annotations
+
 from .. import _core
+from .._core import Tensor
 
 MEMBERS = (
     "T",
@@ -42,7 +45,7 @@ def _property(function):
 
 
 @_property
-def T(self):
+def T(self) -> Tensor:
     """Axes in reverse order."""
     return self.transpose()
 
@@ -58,42 +61,42 @@ def tolist(self):
 
 
 @staticmethod
-def from_numpy(array):
+def from_numpy(array) -> Tensor:
     """A tensor that shares the array's memory; read-only arrays are copied."""
     return _core.from_numpy(array)
 
 
-def copy(self):
+def copy(self) -> Tensor:
     """Another handle to the same value; values never change, so nothing is copied."""
     return self.__copy__()
 
 
-def assign_value(self, value):
+def assign_value(self, value) -> Tensor:
     """Gives this tensor another value."""
     return self._set_value(value)
 
 
-def set_dtype(self, dtype):
+def set_dtype(self, dtype) -> Tensor:
     """Converts this tensor in place."""
     return self._set_value(self.astype(dtype))
 
 
-def is_contiguous(self):
+def is_contiguous(self) -> bool:
     """True when elements lie densely in row-major order."""
     return self._is_contiguous()
 
 
-def element_size(self):
+def element_size(self) -> int:
     """Bytes of an element."""
     return self.itemsize
 
 
-def dim(self):
+def dim(self) -> int:
     """Number of axes."""
     return self.ndim
 
 
-def nelement(self):
+def nelement(self) -> int:
     """Number of elements."""
     return self.size
 
@@ -101,12 +104,12 @@ def nelement(self):
 numel = nelement
 
 
-def value(self):
+def value(self) -> Tensor:
     """The tensor itself."""
     return self
 
 
-def init_data(self, slice_index=None, shape=None, opt_shard_group=None):  # noqa: ARG001
+def init_data(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:  # noqa: ARG001
     """The tensor itself: data is always there."""
     return self
 
@@ -115,35 +118,35 @@ def flush_from_cache(self):
     """Does nothing: there is no cache."""
 
 
-def stub_sync(self):
+def stub_sync(self) -> Tensor:
     """The tensor itself: nothing is asynchronous."""
     return self
 
 
-def stride(self, dim=None):
+def stride(self, dim=None) -> int | list[int]:
     """Distance in elements between neighbours along each axis, or along one."""
     strides = [s // self.itemsize for s in self.strides]
     return strides if dim is None else strides[dim]
 
 
 @_property
-def has_init(self):  # noqa: ARG001
+def has_init(self) -> bool:  # noqa: ARG001
     """False: values are there from the start."""
     return False
 
 
 @_property
-def mT(self):
+def mT(self) -> Tensor:
     """The last two axes exchanged."""
     return self.swapaxes(-1, -2)
 
 
-def ndimension(self):
+def ndimension(self) -> int:
     """Number of axes."""
     return self.ndim
 
 
-def itemset(self, *args):
+def itemset(self, *args) -> Tensor:
     """A tensor with one element replaced: `itemset(value)` or `itemset(index, value)`."""
     *index, value = args
     made = self.copy()
@@ -156,7 +159,7 @@ def itemset(self, *args):
     return flat.reshape(self.shape)
 
 
-def set_data(self, data, slice_shape=False):  # noqa: ARG001
+def set_data(self, data, slice_shape=False) -> Tensor:  # noqa: ARG001
     """Gives this tensor another value."""
     return self._set_value(data)
 
@@ -167,46 +170,46 @@ def _in_place(self, value):
     return self._set_value(value.astype(self.dtype))
 
 
-def add_(self, other, *, alpha=1):
+def add_(self, other, *, alpha=1) -> Tensor:
     """Adds in place."""
     return _in_place(self, self.add(other, alpha=alpha))
 
 
-def sub_(self, other, *, alpha=1):
+def sub_(self, other, *, alpha=1) -> Tensor:
     """Subtracts in place."""
     return _in_place(self, self.sub(other, alpha=alpha))
 
 
-def mul_(self, other):
+def mul_(self, other) -> Tensor:
     """Multiplies in place."""
     return _in_place(self, self.mul(other))
 
 
-def div_(self, other, *, rounding_mode=None):
+def div_(self, other, *, rounding_mode=None) -> Tensor:
     """Divides in place."""
     return _in_place(self, self.div(other, rounding_mode=rounding_mode))
 
 
-def floor_divide_(self, other):
+def floor_divide_(self, other) -> Tensor:
     """Divides and rounds down in place."""
     return _in_place(self, self.floor_divide(other))
 
 
-def exp_(self):
+def exp_(self) -> Tensor:
     """Exponential in place."""
     return _in_place(self, self.exp())
 
 
-def copy_(self, src, non_blocking=False):  # noqa: ARG001
+def copy_(self, src, non_blocking=False) -> Tensor:  # noqa: ARG001
     """Takes the elements of another tensor, broadcast."""
     return _in_place(self, src.astype(self.dtype).expand(self.shape))
 
 
-def fill_(self, value):
+def fill_(self, value) -> Tensor:
     """Fills in place."""
     return _in_place(self, self.fill(value))
 
 
-def zero_(self):
+def zero_(self) -> Tensor:
     """Zeros in place."""
     return _in_place(self, self.fill(0))
