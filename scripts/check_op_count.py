@@ -3,7 +3,7 @@
 
 usage: check_op_count.py [ROOT]
 
-Reads the listing of the built registry, `build/release/bin/sorus_ops --json`: a JSON list (or an object with
+Reads the listing of the built registry, `build/release/bin/sorus ops --json`: a JSON list (or an object with
 that list under "ops") of objects with "name" and the booleans "primitive", "elementwise" and "backward"; an
 absent boolean is false. Without that program, in a checkout that is not built, it says so and passes.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 BUDGET = 100
-PROGRAM = Path("build/release/bin/sorus_ops")
+PROGRAM = Path("build/release/bin/sorus")
 
 
 def budgeted_ops(listing: Any) -> list[str]:
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     if not program.is_file():
         print(f"op budget: not checked, there is no {PROGRAM}")
         return 0
-    output = subprocess.run([str(program), "--json"], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run([str(program), "ops", "--json"], check=True, capture_output=True, text=True).stdout
     names = budgeted_ops(json.loads(output))
     complaint = judge(names)
     print(complaint or f"op budget: {len(names)} of {BUDGET} primitives")

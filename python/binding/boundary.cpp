@@ -1,4 +1,5 @@
 #include "sorus/compiler/boundary.h"
+#include "sorus/compiler/dump.h"
 
 #include <nanobind/stl/string.h>
 
@@ -114,6 +115,9 @@ void bind_boundary(nb::module_& m) {
   m.def("in_boundary", [] { return scope_state().recorder != nullptr; });
   m.def("follow_stats", &stats);
   m.def("clear_recordings", &clear_recordings);
+  m.def("dump_graphs", [](int level, const std::string& folder) {
+    dump_graphs(static_cast<GraphDump>(level), folder);
+  });
   m.def("set_relaxed_numerics", [](bool on) { scope_state().relaxed_numerics = on; });
 }
 

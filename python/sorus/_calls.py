@@ -25,6 +25,9 @@ def on_setting(name, value):
     global boundaries
     if name == "mode":
         boundaries = run_boundary if value == _context.GRAPH_MODE else None
+    elif name in ("save_graphs", "save_graphs_path"):
+        level = _context.get_context("save_graphs")
+        _core.dump_graphs(2 if level is True else min(level, 2), _context.get_context("save_graphs_path"))
     elif name == "numerics":
         _core.set_relaxed_numerics(value == "relaxed")
 

@@ -61,6 +61,7 @@ _VALUES = {
 }
 _warned = set()
 _listeners = []
+_set = {}  # names in the order of their first change
 
 
 def _device(value):
@@ -92,6 +93,14 @@ def _number_from(low):
     return check
 
 
+def _save_graphs(value):
+    if value not in (0, 1, 2, 3):  # True and False are 1 and 0
+        raise ValueError(
+            f"set_context: save_graphs is out of range: got {value!r}, need False, True, 0, 1, 2 or 3"
+        )
+    return value
+
+
 def _numerics(value):
     if value not in ("exact", "relaxed"):
         raise ValueError(f"set_context: unknown numerics: got {value!r}, need 'exact' or 'relaxed'")
@@ -105,6 +114,7 @@ _CHECKS = {
     "max_call_depth": _number_from(1),
     "runtime_num_threads": _number_from(0),
     "numerics": _numerics,
+    "save_graphs": _save_graphs,
 }
 
 
@@ -113,13 +123,16 @@ def set_context(**kwargs):
 
     `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are
     the same to the bit in
-    every mode) or "relaxed"; an accelerator asked for is replaced by the CPU, with one warning.
+    every mode) or "relaxed"; `save_graphs` 1 writes every graph that is compiled as it was recorded and as
+    it runs, True, 2 or 3 also after each pass, as text, as a picture and with a report of kernels and memory,
+    to the folder `save_graphs_path`, "." by default; an accelerator asked for is replaced by the CPU, with one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")
         if name in _CHECKS:
             value = _CHECKS[name](value)
         _VALUES[name] = value
+        _set[name] = None
         for listener in _listeners:
             listener(name, value)
 
@@ -139,8 +152,12 @@ def _known(name, what):
 
 
 def on_change(listener):
-    """Calls `listener(name, value)` at every change."""
+    """Calls `listener(name, value)` for what was set so far, since parts of the package load late, and at every
+    change.
+    """
     _listeners.append(listener)
+    for name in _set:
+        listener(name, _VALUES[name])
 
 
 def set_device(device_target, device_id=None):

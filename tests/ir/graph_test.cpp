@@ -25,6 +25,14 @@ TEST(GraphText, RoundTrips) {
   EXPECT_EQ(graph.constant(graph.nodes[1].in[1]).item<float>(), 1.F);
 }
 
+TEST(GraphText, KeepsRunTimeAttributes) {
+  std::string text = kText;
+  text.replace(text.find(" {axes"), 1, " slot 2 ");
+  Graph graph = Graph::parse(text);
+  EXPECT_EQ(graph.nodes[2].slot, 2);
+  EXPECT_EQ(graph.text(), text);
+}
+
 void expect_refused(std::string from, std::string to, const std::string& need) {
   std::string text = kText;
   text.replace(text.find(from), from.size(), to);

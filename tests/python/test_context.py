@@ -18,12 +18,23 @@ def test_unknown_setting_names_near_ones():
 
 
 def test_settings_are_kept():
-    ms.set_context(save_graphs=True, max_call_depth=2000)
+    ms.set_context(check_bprop=True, max_call_depth=2000)
     assert ms.get_context("max_call_depth") == 2000
-    assert ms.context.get_context("save_graphs") is True
+    assert ms.context.get_context("check_bprop") is True
     for bad in ({"mode": 5}, {"device_target": "TPU"}, {"max_call_depth": 0}, {"numerics": "fast"}):
         with pytest.raises(ValueError):
             ms.set_context(**bad)
+
+
+def test_a_mode_set_before_the_layers_are_loaded_holds():
+    program = (
+        "import sorus as ms; ms.set_context(mode=ms.GRAPH_MODE); from sorus import nn\n"
+        "net = nn.Dense(2, 2)\n"
+        "for _ in range(3): float(net(ms.Tensor([[1.0, 2.0]])).sum())\n"
+        "print(ms._core.follow_stats()['runs'])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert int(run.stdout) == 2
 
 
 def test_accelerators_warn_once():

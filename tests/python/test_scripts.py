@@ -294,7 +294,7 @@ def op_listing(primitives: int) -> list[dict]:
 
 def fake_registry(root: Path, listing: list[dict]) -> None:
     text = f"#!/bin/sh\ncat <<'END'\n{json.dumps(listing)}\nEND\n"
-    program = write(root, "build/release/bin/sorus_ops", text)
+    program = write(root, "build/release/bin/sorus", text)
     program.chmod(0o755)
 
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "sorus/base/log.h"
-#include "sorus/compiler/pass_manager.h"
+#include "sorus/compiler/compile.h"
 
 namespace sorus {
 namespace {
@@ -384,11 +384,8 @@ std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
     if (p->live == live) return p;
   auto program = std::make_shared<SegmentProgram>();
   Graph graph = segment_graph(*segment_, segment_->calls.size(), live, &program->slots);
-  PassOptions options = pass_options();
-  options.relaxed = scope_state().relaxed_numerics;
-  run_passes(graph, options);
   program->live = std::move(live);
-  program->executable = std::make_unique<Executable>(std::move(graph));
+  program->executable = compile(std::move(graph));
   ++follow_stats().programs;
   if (segment_->programs.size() >= kMaxPrograms) segment_->programs.erase(segment_->programs.begin());
   segment_->programs.push_back(program);

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "sorus/base/flags.h"
-#include "sorus/compiler/executable.h"
-#include "sorus/compiler/pass_manager.h"
+#include "sorus/compiler/compile.h"
 #include "sorus/core/generator.h"
 #include "sorus/core/parameter.h"
 
@@ -93,10 +92,7 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
     program->result_count = results.size();
     program->sources = std::move(sources_);
     program->draws = std::move(draws_);
-    PassOptions options = pass_options();
-    options.relaxed = scope_state().relaxed_numerics;
-    run_passes(graph_, options);
-    program->executable = std::make_unique<Executable>(std::move(graph_));
+    program->executable = compile(std::move(graph_));
     return program;
   }
 

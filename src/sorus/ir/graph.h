@@ -43,7 +43,9 @@ class SORUS_API Graph {
   [[nodiscard]] const Tensor& constant(ValueId v) const { return constants_[static_cast<size_t>(v)]; }
   [[nodiscard]] bool is_constant(ValueId v) const { return constant(v).defined(); }
 
-  /// Lossless text form; the grammar stands in docs/rooms/ir.md.
+  /// The number that each value has in text and pictures: inputs, constants, results in order.
+  [[nodiscard]] std::vector<ValueId> numbering() const;
+  /// Lossless text form, with values numbered anew; the grammar stands in docs/rooms/ir.md.
   [[nodiscard]] std::string text() const;
   /// The inverse of text(). Throws ValueError naming line and what was expected.
   [[nodiscard]] static Graph parse(std::string_view text);

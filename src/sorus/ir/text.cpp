@@ -78,6 +78,7 @@ class Parser {
       in.push_back(accept("none") ? kNoValue : value());
       accept(", ");
     }
+    int32_t slot = accept(" slot ") ? static_cast<int32_t>(integer()) : -1;
     std::string attrs_text;
     if (accept(" {")) attrs_text = std::string(until("}"));
     std::vector<std::byte> attrs(std::max<size_t>(op->attrs.size, 1));
@@ -85,6 +86,7 @@ class Parser {
     op->attrs.parse(attrs_text, attrs.data());
     Node& node = graph_.add_node(*op, AttrsRef(op->attrs, attrs.data()), in);
     op->attrs.destroy(attrs.data());
+    node.slot = slot;
     if (node.out.size() != out.size()) fail(fmt::format("{} results of {}", node.out.size(), name));
     expect(" : ");
     for (size_t i = 0; i < out.size(); ++i) {
@@ -158,29 +160,44 @@ class Parser {
 
 }  // namespace
 
+std::vector<ValueId> Graph::numbering() const {
+  std::vector<ValueId> numbers(value_count(), kNoValue);
+  ValueId next = 0;
+  for (ValueId v : inputs) numbers[static_cast<size_t>(v)] = next++;
+  for (size_t v = 0; v < value_count(); ++v)
+    if (constants_[v].defined()) numbers[v] = next++;
+  for (const Node& n : nodes)
+    for (ValueId v : n.out) numbers[static_cast<size_t>(v)] = next++;
+  return numbers;
+}
+
 std::string Graph::text() const {
+  std::vector<ValueId> numbers = numbering();
+  auto value = [&](ValueId v) {
+    return v == kNoValue ? std::string("none") : fmt::format("%{}", numbers[static_cast<size_t>(v)]);
+  };
+  auto list = [](const auto& items, const auto& one) {
+    std::string joined;
+    for (const auto& item : items) joined += (joined.empty() ? "" : ", ") + one(item);
+    return joined;
+  };
+  auto typed = [&](ValueId v) { return type(v).text(); };
   std::string out = "graph @" + name + "(";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    out += fmt::format("{}%{}: {}", i ? ", " : "", inputs[i], type(inputs[i]));
-  out += ") {\n";
+  out += list(inputs, [&](ValueId v) { return value(v) + ": " + typed(v); }) + ") {\n";
   for (size_t v = 0; v < value_count(); ++v)
     if (constants_[v].defined())
-      out += fmt::format("  %{} = constant {} : {}\n", v, hex_bytes(constants_[v]), types_[v]);
+      out += fmt::format("  {} = constant {} : {}\n", value(static_cast<ValueId>(v)),
+                         hex_bytes(constants_[v]), types_[v]);
   for (const Node& n : nodes) {
-    out += "  ";
-    for (size_t i = 0; i < n.out.size(); ++i) out += fmt::format("{}%{}", i ? ", " : "", n.out[i]);
-    out += fmt::format(" = {}(", n.op->name);
-    for (size_t i = 0; i < n.in.size(); ++i)
-      out += (i ? ", " : "") + (n.in[i] == kNoValue ? std::string("none") : fmt::format("%{}", n.in[i]));
-    out += ")";
+    out += fmt::format("  {} = {}({})", list(n.out, value), n.op->name, list(n.in, value));
+    if (n.slot >= 0) out += fmt::format(" slot {}", n.slot);
     if (std::string attrs = n.attrs.text(); !attrs.empty()) out += " {" + attrs + "}";
-    out += " : ";
-    for (size_t i = 0; i < n.out.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", type(n.out[i]));
+    out += " : " + list(n.out, typed);
     if (!n.site.empty()) out += " # " + n.site;
     out += "\n";
   }
   out += "  return";
-  for (size_t i = 0; i < outputs.size(); ++i) out += fmt::format("{}%{}", i ? ", " : " ", outputs[i]);
+  if (!outputs.empty()) out += " " + list(outputs, value);
   return out + "\n}\n";
 }
 

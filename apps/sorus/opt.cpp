@@ -1,0 +1,88 @@
+#include <fmt/core.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "sorus/base/error.h"
+#include "sorus/compiler/executable.h"
+#include "sorus/compiler/pass_manager.h"
+#include "sorus/ir/picture.h"
+
+namespace {
+
+struct OptArguments {
+  std::string file;
+  std::vector<std::string> passes;
+  std::string picture;
+  bool none = false;
+  bool relaxed = false;
+  bool each = false;
+  bool report = false;
+};
+
+std::string read_all(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream in(path, std::ios::binary);
+  SORUS_CHECK(in.good(), sorus::IOError, "opt: file cannot be read: got '{}', need a graph as text", path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_picture(const std::string& path, const sorus::Graph& graph) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << svg_picture(graph);
+  out.flush();
+  SORUS_CHECK(out.good(), sorus::IOError, "opt: picture cannot be written: got '{}', need a writable file",
+              path);
+}
+
+void print_report(const sorus::ExecutableReport& r) {
+  fmt::print(stderr, "nodes {}, kernel calls {}, views {}, layout conversions {}, in place {}\n", r.nodes,
+             r.steps, r.views, r.conversions, r.in_place);
+  fmt::print(stderr, "memory: planned {} bytes, naive {}, lower bound {}\n", r.planned_bytes, r.naive_bytes,
+             r.lower_bound_bytes);
+}
+
+void run(const OptArguments& arguments) {
+  sorus::Graph graph = sorus::Graph::parse(read_all(arguments.file));
+  graph.verify();
+  sorus::PassOptions options;
+  options.only = arguments.passes;
+  options.relaxed = arguments.relaxed;
+  options.after = [&](std::string_view pass, const sorus::Graph& g, double seconds) {
+    if (arguments.report)
+      fmt::print(stderr, "pass {}: {:.1f} us, {} calls left\n", pass, seconds * 1e6, g.nodes.size());
+    if (arguments.each) fmt::print("# after {}\n{}\n", pass, g.text());
+  };
+  if (!arguments.none) sorus::run_passes(graph, options);
+  if (!arguments.each) fmt::print("{}", graph.text());
+  if (!arguments.picture.empty()) write_picture(arguments.picture, graph);
+  if (arguments.report) print_report(sorus::Executable(std::move(graph)).report());
+}
+
+std::string pass_names() {
+  std::string names;
+  for (const sorus::Pass& pass : sorus::all_passes())
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  return names;
+}
+
+}  // namespace
+
+void add_opt_command(CLI::App& app) {
+  auto arguments = std::make_shared<OptArguments>();
+  CLI::App& command = *app.add_subcommand("opt", "runs passes over a graph given as text, and prints it");
+  command.add_option("file", arguments->file, "graph as text, - for standard input")->required();
+  command.add_option("--passes", arguments->passes, "only these, in their usual order: " + pass_names())
+      ->delimiter(',');
+  command.add_flag("--none", arguments->none, "no pass: only check and print");
+  command.add_flag("--relaxed", arguments->relaxed, "relaxed passes too");
+  command.add_flag("--each", arguments->each, "print the graph after every pass");
+  command.add_flag("--report", arguments->report, "times, kernels and memory on standard error");
+  command.add_option("--picture", arguments->picture, "write the result as a picture to this .svg file");
+  command.callback([arguments] { run(*arguments); });
+}
