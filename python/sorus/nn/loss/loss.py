@@ -27,7 +27,9 @@ class LossBase(Cell):
     def get_loss(self, x, weights=1.0):
         """x times weights, reduced, in x's dtype."""
         dtype = x.dtype
-        x = x.float() * weights
+        x = x.float()
+        if not (isinstance(weights, float) and weights == 1.0):
+            x = x * weights
         if self.reduce and self.average:
             x = ops.mean(x)
         elif self.reduce:
