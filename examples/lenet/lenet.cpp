@@ -54,6 +54,7 @@ data::Dataset batches(const std::string& folder, const std::string& usage, int64
 /// A few images in the terminal, with what the network says they are.
 void show(train::Model& model, train::Batches& data, int64_t count = 8) {
   TensorList batch = data.next();
+  count = std::min(count, batch[0].size(0));
   Tensor images = narrow(batch[0], 0, 0, count);
   std::vector<float> scores = model.predict(images).to_vector<float>(), pixels = images.to_vector<float>();
   std::vector<int32_t> labels = batch[1].to_vector<int32_t>();
@@ -102,11 +103,13 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("LeNet-5 on MNIST: trains, tests, and shows a few predictions.");
   app.add_option("--data", o.data, "folder of MNIST's files, or with folders train and test of them");
-  app.add_option("--epochs", o.epochs);
-  app.add_option("--batch", o.batch);
-  app.add_option("--lr", o.lr);
-  app.add_option("--seed", o.seed);
-  app.add_option("--mode", o.mode)->check(CLI::IsMember({"graph", "pynative"}));
+  app.option_defaults()->always_capture_default();
+  app.add_option("--epochs", o.epochs, "times through the training images")->check(CLI::PositiveNumber);
+  app.add_option("--batch", o.batch, "images in a training step")->check(CLI::PositiveNumber);
+  app.add_option("--lr", o.lr, "learning rate of the first step; it falls to a hundredth of that");
+  app.add_option("--seed", o.seed, "of the weights and of the order of the images");
+  app.add_option("--mode", o.mode, "how it runs; the weights are the same")
+      ->check(CLI::IsMember({"graph", "pynative"}));
   CLI11_PARSE(app, argc, argv);
   try {
     run(o);

@@ -62,15 +62,21 @@ def show(model, data, count=8):
 
 def main():
     """Reads the options, trains and tests."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
     parser.add_argument(
         "--data", default=DATA, help="folder of MNIST's files, or with folders train and test of them"
     )
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.02)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mode", choices=("graph", "pynative"), default="graph")
+    parser.add_argument("--epochs", type=int, default=10, help="times through the training images")
+    parser.add_argument("--batch", type=int, default=32, help="images in a training step")
+    parser.add_argument(
+        "--lr", type=float, default=0.02, help="learning rate of the first step; it falls to a hundredth of that"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the weights and of the order of the images")
+    parser.add_argument(
+        "--mode", choices=("graph", "pynative"), default="graph", help="how it runs; the weights are the same"
+    )
     args = parser.parse_args()
     ms.set_context(mode=ms.GRAPH_MODE if args.mode == "graph" else ms.PYNATIVE_MODE)
     ms.set_seed(args.seed)
