@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times Sorus beside PyTorch in one run, interleaved, and writes the ratios to bench/RESULTS.md.
+"""Times Sorus beside PyTorch in one run, interleaved, with the ratios in bench/RESULTS.md.
 
 usage: run.py [--rounds N] [--only NAME[,NAME]] [--write]
 
@@ -13,15 +13,20 @@ little; the ratios are the result.
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
+from results import processor, write_section
+
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "bench"
+PEER = BENCH / "peers" / "torch-python"  # runs a script with PyTorch
+SORUS_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+} | {"SORUS_NUM_THREADS": "2", "PYTHONPATH": str(ROOT / "python")}
 
 # name, what it is, largest ratio of Sorus' time to PyTorch's that we want
 CASES = [
@@ -65,11 +70,8 @@ class Worker:
 
 
 def workers() -> tuple[Worker, Worker]:
-    environment = dict(os.environ, SORUS_NUM_THREADS="2", PYTHONPATH=str(ROOT / "python"))
-    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
-        environment.pop(name, None)
-    ours = Worker([sys.executable, str(BENCH / "sorus_cases.py")], environment)
-    theirs = Worker([str(BENCH / "peers" / "torch-python"), str(BENCH / "torch_cases.py")], environment)
+    ours = Worker([sys.executable, str(BENCH / "sorus_cases.py")], SORUS_ENVIRONMENT)
+    theirs = Worker([str(PEER), str(BENCH / "torch_cases.py")], SORUS_ENVIRONMENT)
     return ours, theirs
 
 
@@ -90,21 +92,11 @@ def measure(names: list[str], rounds: int) -> dict[str, tuple[float, float]]:
     return {name: (statistics.median(a), statistics.median(b)) for name, (a, b) in times.items()}
 
 
-def processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "unknown processor"
-
-
 def report(results: dict[str, tuple[float, float]], rounds: int) -> str:
-    """The page with the results."""
+    """The table of the results."""
     lines = [
-        "# Speed beside PyTorch",
-        "",
-        f"`./dev bench` on {datetime.date.today()}, {processor()}, {os.cpu_count()} processors; PyTorch of",
-        "Debian with two threads at its best. Both sides in one run, taking turns; medians of",
-        f"{rounds} rounds.",
+        f"{processor()}, {os.cpu_count()} processors; PyTorch of Debian with two threads at its best.",
+        f"Both sides in one run, taking turns; medians of {rounds} rounds.",
         "",
         "| case | Sorus (us) | PyTorch (us) | ratio | wanted |",
         "|---|---|---|---|---|",
@@ -121,15 +113,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="")
-    parser.add_argument("--write", action="store_true", help="write bench/RESULTS.md")
+    parser.add_argument("--write", action="store_true", help="write the table into bench/RESULTS.md")
     arguments = parser.parse_args()
     names = [name for name, _, _ in CASES if not arguments.only or name in arguments.only.split(",")]
+    if not names:
+        return 0
     if not Path("/usr/lib/python3/dist-packages/torch").is_dir():
         subprocess.run([str(BENCH / "peers" / "setup_torch.sh")], check=True)
     text = report(measure(names, arguments.rounds), arguments.rounds)
     print(text)
     if arguments.write:
-        (BENCH / "RESULTS.md").write_text(text, encoding="utf-8")
+        write_section("Operations beside PyTorch", text)
     return 0
 
 
