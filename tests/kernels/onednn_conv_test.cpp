@@ -45,6 +45,7 @@ std::vector<std::pair<std::string, ConvProblem>> cases() {
       {"stem", plane(1, 3, 32, 64, 7, 2, 3)},
       {"pointwise", plane(2, 32, 48, 14, 1, 1, 0)},
       {"pointwise_stride", plane(2, 24, 40, 13, 1, 2, 0)},
+      {"pointwise_stride_wide_blocks", plane(1, 256, 512, 14, 1, 2, 0)},
       {"pointwise_padded", plane(2, 16, 16, 7, 1, 1, 1)},
       {"channel_slices", plane(2, 64, 256, 7, 3, 1, 1)},
       {"slices_of_results", plane(3, 160, 192, 9, 3, 1, 1)},

@@ -41,10 +41,11 @@ size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 /// Parts of the sum: groups of images, or blocks of rows of each image when there are fewer images than
 /// parts.
 std::vector<Chunk> choose_chunks(const ConvProblem& p, bool rows) {
-  constexpr int64_t kWorkPerPartial = 1500;  // positions summed per weight that make one more partial cheap
+  // Positions summed per weight that make one more partial cheap. Slicing costs kernels of one tap more.
+  int64_t work_per_partial = p.taps() == 1 ? 400 : 1500;
   constexpr int64_t kMaxChunks = 8;
-  int64_t wanted =
-      std::clamp(p.n * p.out_positions() / kWorkPerPartial, int64_t{1}, std::min(kMaxChunks, conv_pieces(p)));
+  int64_t wanted = std::clamp(p.n * p.out_positions() / work_per_partial, int64_t{1},
+                              std::min(kMaxChunks, conv_pieces(p)));
   std::vector<Chunk> chunks;
   if (!rows || wanted <= p.n) {
     auto bounds = cut_evenly(p.n, std::min(wanted, p.n), 1);
@@ -63,10 +64,12 @@ std::vector<Chunk> choose_chunks(const ConvProblem& p, bool rows) {
   return chunks;
 }
 
-/// Bounds of the slices of output channels.
+/// Bounds of the slices of output channels. A slice costs a copy of its part of the output's gradient, and
+/// its kernel reads all of the input, so there are several only where chunks are few.
 std::vector<int64_t> choose_slices(const ConvProblem& p, int64_t chunks) {
+  constexpr int64_t kEnoughChunks = 4;
   int64_t slices = 1;
-  if (p.groups == 1 && p.in_channels * p.taps() >= 256) {
+  if (chunks < kEnoughChunks && p.groups == 1 && p.in_channels * p.taps() >= 256) {
     slices = std::clamp((std::min(conv_pieces(p), int64_t{16}) + chunks - 1) / chunks, int64_t{1},
                         std::max(p.out_channels / 64, int64_t{1}));
   }

@@ -169,15 +169,27 @@ std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const 
   return create(backward, nullptr, kArguments, hint.get());
 }
 
+/// Channels along an axis that a layout keeps together; its parts must not be cut through. Mostly 16 to 64,
+/// and 48 for some kernels of one tap.
+static int64_t channel_block(const dnnl_memory_desc_t& desc, int axis) {
+  const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
+  int64_t block = 1;
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    if (blocking.inner_idxs[i] == axis) block *= blocking.inner_blks[i];
+  return block;
+}
+
 WeightsReorder::WeightsReorder(const ConvProblem& p, ElementType type, const dnnl_memory_desc_t& packed,
                                bool to_packed) {
   constexpr int64_t kSliceElements = 65536;
-  constexpr int64_t kChannelStep = 64;  // a multiple of every block of channels in use
+  constexpr int64_t kChannelStep = 64;
   WeightDims dims(p);
+  int64_t block = channel_block(packed, dims.out_axis);
   auto plain = strided_desc(dims.span(), type);
   int64_t out_channels = dims.dims[dims.out_axis];
   int64_t parts = p.groups > 1 ? 1 : std::clamp(p.weights() / kSliceElements, int64_t{1}, int64_t{16});
-  std::vector<int64_t> bounds = cut_evenly(out_channels, parts, kChannelStep);
+  std::vector<int64_t> bounds =
+      cut_evenly(out_channels, parts, kChannelStep % block == 0 ? kChannelStep : block);
   for (size_t i = 0; i + 1 < bounds.size(); ++i) {
     int64_t offsets[kMaxSpatialRank + 3] = {};
     offsets[dims.out_axis] = bounds[i];

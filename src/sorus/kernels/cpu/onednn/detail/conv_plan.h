@@ -54,8 +54,8 @@ class WeightsReorder {
 /// How many pieces the work of a pass is worth; depends on the problem alone.
 [[nodiscard]] int64_t conv_pieces(const ConvProblem& problem);
 
-/// True for kernels of one tap without padding in one group, which are matrix products.
-[[nodiscard]] bool is_pointwise(const ConvProblem& problem);
+/// True for kernels of one tap without padding in one group that are run as matrix products.
+[[nodiscard]] bool is_pointwise(const ConvProblem& problem, ConvPass pass);
 [[nodiscard]] size_t pointwise_workspace(const ConvProblem& problem, ConvPass pass);
 void pointwise_forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias,
                        void* out, void* workspace);
