@@ -22,6 +22,12 @@ def _numbers(value, count, name, what):
     return numbers
 
 
+def _given(scope, *dropped):
+    """The arguments of a constructor by name, from its `locals()`, without those dropped."""
+    left_out = ("self", "__class__", *dropped)
+    return {name: value for name, value in scope.items() if name not in left_out}
+
+
 class _Conv(Cell):
     """What all convolution layers share. Tensors are (N, C, spatial...)."""
 
@@ -85,6 +91,14 @@ class _Conv(Cell):
     def _kernel_shape(self):
         return self.kernel_size
 
+    def _kernel(self, x):
+        """The weight as functions want it, for an operand with the right number of axes."""
+        if x.ndim != self._axes + 2:
+            raise ValueError(
+                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
+            )
+        return self.weight
+
     def _padding(self, size):
         """(low, high) for each axis."""
         if self.pad_mode == "valid":
@@ -106,11 +120,7 @@ class _Conv(Cell):
 
 class _ForwardConv(_Conv):
     def construct(self, x):
-        weight = self.weight
-        if x.ndim != self._axes + 2:
-            raise ValueError(
-                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
-            )
+        weight = self._kernel(x)
         if self.data_format == "NHWC":
             x = ops.transpose(x, (0, 3, 1, 2))
         y = _functions.conv(
@@ -120,7 +130,12 @@ class _ForwardConv(_Conv):
 
 
 class Conv2d(_ForwardConv):
-    """Cross-correlation over height and width; weight (out, in / group, height, width)."""
+    """Cross-correlation over height and width; weight (out, in / group, height, width).
+
+    >>> from sorus import nn, ops
+    >>> nn.Conv2d(3, 8, 3, stride=2)(ops.ones((1, 3, 32, 32))).shape
+    (1, 8, 16, 16)
+    """
 
 
 class Conv3d(_ForwardConv):
@@ -144,21 +159,7 @@ class Conv3d(_ForwardConv):
         data_format="NCDHW",
         dtype=_float32,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            pad_mode,
-            padding,
-            dilation,
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            data_format,
-            dtype,
-        )
+        super().__init__(**_given(locals()))
 
 
 class _LineConv:
@@ -168,6 +169,9 @@ class _LineConv:
 
     def _kernel_shape(self):
         return (1, *self.kernel_size)
+
+    def _kernel(self, x):
+        return ops.squeeze(super()._kernel(x), 2)
 
     def extend_repr(self):
         return (
@@ -198,28 +202,7 @@ class Conv1d(_LineConv, _ForwardConv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            pad_mode,
-            padding,
-            dilation,
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype=dtype,
-        )
-
-    def construct(self, x):
-        if x.ndim != 3:
-            raise ValueError(f"Conv1d: wrong number of axes: got shape {x.shape}, need (N, C, L)")
-        weight = ops.squeeze(self.weight, 2)
-        return _functions.conv(
-            x, weight, self.bias, self.stride, self._padding(x.shape[2:]), self.dilation, self.group
-        )
+        super().__init__(**_given(locals()))
 
 
 class _TransposedConv(_Conv):
@@ -241,50 +224,27 @@ class _TransposedConv(_Conv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            pad_mode,
-            padding,
-            dilation,
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype=dtype,
-            output_padding=output_padding,
-        )
+        super().__init__(**_given(locals()))
         if output_padding not in (0, (0,) * self._axes) and pad_mode != "pad":
             raise ValueError(
                 f"{type(self).__name__}: 'output_padding' needs pad_mode 'pad': got {output_padding} with "
                 f"{pad_mode!r}, need 0"
             )
 
-    def _run_transposed(self, x, weight):
-        padding, extra = self.padding, self.output_padding
-        if self.pad_mode == "valid":
-            padding = 0
+    def construct(self, x):
+        weight, padding, extra = self._kernel(x), self.padding, self.output_padding
+        if self.pad_mode != "pad":
+            # Results as large as the stride allows.
             extra = tuple(
                 max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation)
             )
-        elif self.pad_mode == "same":
+            padding = 0
+        if self.pad_mode == "same":
             size = tuple(n * s for n, s in zip(x.shape[2:], self.stride))
             padding = _functions.same_padding(size, self.kernel_size, self.stride, self.dilation)
-            extra = tuple(
-                max(s - d * (k - 1) - 1, 0) for s, k, d in zip(self.stride, self.kernel_size, self.dilation)
-            )
         return _functions.conv_transpose(
             x, weight, self.bias, self.stride, padding, self.dilation, self.group, extra
         )
-
-    def construct(self, x):
-        if x.ndim != self._axes + 2:
-            raise ValueError(
-                f"{type(self).__name__}: wrong number of axes: got shape {x.shape}, need {self._axes + 2}"
-            )
-        return self._run_transposed(x, self.weight)
 
 
 class Conv2dTranspose(_TransposedConv):
@@ -313,21 +273,7 @@ class Conv3dTranspose(_TransposedConv):
         data_format="NCDHW",
         dtype=_float32,
     ):  # noqa: ARG002
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            pad_mode,
-            padding,
-            output_padding,
-            dilation,
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype,
-        )
+        super().__init__(**_given(locals(), "data_format"))
 
 
 class Conv1dTranspose(_LineConv, _TransposedConv):
@@ -348,23 +294,4 @@ class Conv1dTranspose(_LineConv, _TransposedConv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            pad_mode,
-            padding,
-            0,
-            dilation,
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype,
-        )
-
-    def construct(self, x):
-        if x.ndim != 3:
-            raise ValueError(f"Conv1dTranspose: wrong number of axes: got shape {x.shape}, need (N, C, L)")
-        return self._run_transposed(x, ops.squeeze(self.weight, 2))
+        super().__init__(**_given(locals()))
