@@ -24,30 +24,62 @@ _AST_ONLY = 0x400  # ast.PyCF_ONLY_AST, without importing ast
 
 
 class Table:
-    """Rows by name, from a block of text."""
+    """Rows by name, from a block of text. `shared` names have the rows that the table `of` has for them; with
+    `first` their first parameter is called so.
+    """
 
-    def __init__(self, text, module, helpers=None):
+    def __init__(self, text, module, helpers=None, shared="", of=None, first=None):
         self._lines = {}
         self._module = module
         self._helpers = helpers
+        self._shared = dict.fromkeys(shared.split())
+        self._of = of
+        self._first = first
         for line in text.replace("\n    ", " ").splitlines():
             if line and line[0] != "#":
                 self._lines.setdefault(line[: line.index("(")], []).append(line)
 
     def __contains__(self, name):
-        return name in self._lines
+        return name in self._lines or name in self._shared
 
     def names(self):
-        """All names, in the order of the text."""
-        return list(self._lines)
+        """All names, the shared ones first, in the order of the text."""
+        return [*self._shared, *(name for name in self._lines if name not in self._shared)]
 
     def lines(self, name):
         """The rows of a name."""
+        if name not in self._lines:
+            lines = self._of.lines(name)
+            self._lines[name] = [_renamed(line, self._first) for line in lines] if self._first else lines
         return self._lines[name]
 
     def build(self, name):
         """The function of that name."""
-        return make(name, self._lines[name], self._module, self._helpers)
+        return make(name, self.lines(name), self._module, self._helpers)
+
+
+def _renamed(line, first):
+    """A row whose first parameter is called `first`."""
+    import re
+
+    name, rest = line.split("(", 1)
+    old = re.match(r"\w+", rest)[0]
+    return name + "(" + re.sub(rf"\b{old}\b", first, rest)
+
+
+def lazy(scope, table):
+    """`__getattr__` and `__dir__` of a module that builds the names of a table when they are asked for."""
+
+    def get(name):
+        if name not in table:
+            raise AttributeError(f"module '{scope['__name__']}' has no attribute '{name}'")
+        found = scope[name] = table.build(name)
+        return found
+
+    def names():
+        return sorted({*scope, *table.names()})
+
+    return get, names
 
 
 def make(name, lines, module, helpers=None):

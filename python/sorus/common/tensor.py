@@ -6,10 +6,11 @@ Methods that are rows are built when they are first used.
 from .. import _composites, _core, _printing
 from .._rows import Table
 from . import _tensor_methods
-from ._tensor_rows import METHODS
+from ..ops import _functions as _ops_functions
+from ._tensor_rows import METHODS, SHARED
 
 Tensor = _core.Tensor
-_methods = Table(METHODS, "sorus.Tensor", _composites)
+_methods = Table(METHODS, "sorus.Tensor", _composites, SHARED, _ops_functions, "self")
 
 
 def tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False):

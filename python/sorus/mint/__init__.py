@@ -1,19 +1,11 @@
 """Functions with the names and arguments of torch."""
 
 from .. import _composites
-from .._rows import Table
+from .._rows import Table, lazy
 from . import nn
-from ._rows import FUNCTIONS
+from ..ops import _functions as _ops_functions
+from ._rows import FUNCTIONS, SHARED
 
-_functions = Table(FUNCTIONS, __name__, _composites)
+_functions = Table(FUNCTIONS, __name__, _composites, SHARED, _ops_functions)
 
-
-def __getattr__(name):
-    if name not in _functions:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = _functions.build(name)
-    return found
-
-
-def __dir__():
-    return sorted({*globals(), *_functions.names()})
+__getattr__, __dir__ = lazy(globals(), _functions)

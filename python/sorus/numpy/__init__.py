@@ -1,7 +1,7 @@
 """Functions with the names and arguments of NumPy."""
 
 from .. import _composites
-from .._rows import Table
+from .._rows import Table, lazy
 from ..common.dtype import *  # noqa: F403
 from ..common.dtype import float32
 from ..common.tensor import Tensor
@@ -9,16 +9,7 @@ from ._rows import FUNCTIONS
 
 _functions = Table(FUNCTIONS, __name__, _composites)
 
-
-def __getattr__(name):
-    if name not in _functions:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = _functions.build(name)
-    return found
-
-
-def __dir__():
-    return sorted({*globals(), *_functions.names()})
+__getattr__, __dir__ = lazy(globals(), _functions)
 
 
 def array(obj, dtype=None, copy=True, ndmin=0):  # noqa: ARG001

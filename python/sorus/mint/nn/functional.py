@@ -1,18 +1,10 @@
 """Functions of layers, with the names and arguments of torch."""
 
 from ... import _composites
-from ..._rows import Table
-from .._rows import FUNCTIONAL
+from ..._rows import Table, lazy
+from ...ops import _functions as _ops_functions
+from .._rows import FUNCTIONAL, SHARED_FUNCTIONAL
 
-_functions = Table(FUNCTIONAL, __name__, _composites)
+_functions = Table(FUNCTIONAL, __name__, _composites, SHARED_FUNCTIONAL, _ops_functions)
 
-
-def __getattr__(name):
-    if name not in _functions:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = _functions.build(name)
-    return found
-
-
-def __dir__():
-    return sorted({*globals(), *_functions.names()})
+__getattr__, __dir__ = lazy(globals(), _functions)
