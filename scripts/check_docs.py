@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documentation: links resolve, and every room with sources has a page docs/rooms/<room>.md.
+"""Checks the documentation: links resolve, every room with sources has a page docs/rooms/<room>.md, every
+function of the public headers has a contract, and the pages made of those contracts are fresh.
 
 usage: check_docs.py [ROOT]
 
@@ -13,8 +14,10 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+from cpp_headers import UMBRELLA, public_headers, read_header
 from doc_pages import anchors, cpp_examples, links, pages
 from source_files import CPP_SUFFIXES, checkout_files
+from write_reference import stale_cpp_pages
 
 OTHER_SITES = ("http:", "https:", "mailto:")
 
@@ -43,6 +46,17 @@ def rooms_with_sources(root: Path) -> set[str]:
     }
 
 
+def functions_without_contracts(root: Path) -> list[str]:
+    """Public functions that no `///` speaks of."""
+    return [
+        f"src/{path}:{declaration.line}: no contract: {declaration.text}"
+        for path in public_headers(root)
+        for group in read_header(root, path).groups
+        for declaration in group.declarations
+        if declaration.kind == "function" and not group.contract and not declaration.note
+    ]
+
+
 def check_tree(root: Path) -> list[str]:
     """All problems of a checkout, as `file:line: what`."""
     problems = []
@@ -54,6 +68,11 @@ def check_tree(root: Path) -> list[str]:
     for room in sorted(rooms_with_sources(root)):
         if not (root / "docs" / "rooms" / f"{room}.md").is_file():
             problems.append(f"docs/rooms/{room}.md:1: missing: src/sorus/{room} has sources but no page")
+    if (root / "src" / UMBRELLA).is_file():
+        problems += functions_without_contracts(root)
+    if (root / "docs" / "reference" / "cpp").is_dir():
+        stale = stale_cpp_pages(root, check=True)
+        problems += [f"{page.relative_to(root)}:1: stale: run ./dev docs" for page in stale]
     try:
         cpp_examples(root)
     except ValueError as error:

@@ -1,8 +1,8 @@
 """Reads declarations and their `///` contracts from C++ headers; no compiler needed.
 
 A contract belongs to the declarations that follow it without a blank line or another contract between: a
-group. `///<` after a member belongs to that member. Private members, `detail` namespaces, friends, forward
-declarations and macros are left out.
+group. `///<` after a declaration belongs to that one alone. Private members, `detail` namespaces, friends,
+forward declarations and macros are left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ _NOISE = re.compile(r"\b(?:SORUS_API|SORUS_NOINLINE)\s+|\[\[[^\]]*\]\]\s*")
 
 @dataclass
 class Declaration:
-    """A declaration without its body; `kind` is "function", "type", "alias", "value" or "enumerators"."""
+    """A declaration without its body; `kind` is "function", "type", "alias" or "value"."""
 
     kind: str
     name: str
     text: str
     line: int
+    note: str = ""
     members: list[Group] = field(default_factory=list)
 
 
@@ -73,13 +74,17 @@ def read_header(root: Path, path: str) -> Header:
 
 
 def function_contracts(root: Path) -> dict[str, str]:
-    """The contract of every function of namespace scope that public headers declare, as one paragraph."""
+    """The contract of every function of namespace scope that public headers declare, or the Python binding
+    adds, as one paragraph.
+    """
     found: dict[str, str] = {}
-    for path in public_headers(root):
+    binding = [f"../{p.relative_to(root)}" for p in sorted((root / "python/binding").glob("functions_*.cpp"))]
+    for path in [*public_headers(root), *binding]:
         for group in read_header(root, path).groups:
             for declaration in group.declarations:
-                if declaration.kind == "function" and group.contract:
-                    found.setdefault(declaration.name, re.sub(r"\s*\n\s*", " ", group.contract))
+                text = declaration.note or re.sub(r"\s*\n\s*", " ", group.contract)
+                if declaration.kind == "function" and text:
+                    found.setdefault(declaration.name, text)
     return found
 
 
@@ -153,6 +158,14 @@ class _Reader:
         return head[1], begin + head.end(), begin + self._plain[begin:end].rindex("}")
 
     def _declaration(self, begin: int, end: int) -> Declaration | None:
+        """The public declaration between two places, with the note behind it."""
+        made = self._bare_declaration(begin, end)
+        note = re.search(r"[;}]\s*///<\s*(.*)\s*$", self._text[begin:end])
+        if made is not None and note:
+            made.note = note[1].strip()
+        return made
+
+    def _bare_declaration(self, begin: int, end: int) -> Declaration | None:
         plain = self._plain[begin:end].strip()
         line = self._text.count("\n", 0, begin) + 1
         if plain.startswith(("friend", "static_assert", "extern template")) or "= delete" in plain:
@@ -168,7 +181,7 @@ class _Reader:
         if name and not re.match(r"[^(]*[^=!<>]=[^=]", depth_zero[: name.end()]):
             return Declaration("function", name[1], depth_zero, line)
         text = self._cleaned(begin, end)
-        member = _MEMBER.search(text.partition("  // ")[0])
+        member = _MEMBER.search(text)
         return Declaration("value", member[1], text, line) if member else None
 
     def _type(self, kind: str, name: str, begin: int, end: int, line: int) -> Declaration | None:
@@ -201,8 +214,5 @@ class _Reader:
         return self._plain[place] == ":" and "::" not in around and ")" in self._plain[begin:place]
 
     def _cleaned(self, begin: int, end: int) -> str:
-        """A declaration on one line, its trailing `///<` kept as a comment."""
-        text = self._text[begin:end]
-        trailing = re.search(r"///<\s*(.*)", text)
-        text = _NOISE.sub("", " ".join(re.sub(r"//.*", "", text).split()))
-        return f"{text}  // {trailing[1].strip()}" if trailing else text
+        """A declaration on one line, without comments."""
+        return _NOISE.sub("", " ".join(re.sub(r"//.*", "", self._text[begin:end]).split()))

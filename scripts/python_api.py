@@ -14,13 +14,8 @@ from pathlib import Path
 
 from python_types import Inference, optional
 
-# module -> (module of rows, its table), for the modules whose names are built from rows when first asked for
-ROW_MODULES = {
-    "ops": ("ops._function_rows", "FUNCTIONS"),
-    "mint": ("mint._rows", "FUNCTIONS"),
-    "mint.nn.functional": ("mint._rows", "FUNCTIONAL"),
-    "numpy": ("numpy._rows", "FUNCTIONS"),
-}
+# Modules whose names are built from rows when first asked for, in their table `_functions`.
+ROW_MODULES = ("ops", "mint", "mint.nn.functional", "numpy")
 
 
 @dataclass
@@ -114,23 +109,20 @@ class Api:
     def _library(self, name: str) -> tuple[list[str], str] | None:
         return self._core.types_of(name)
 
-    def lines(self, module: str, table: str) -> dict[str, list[str]]:
-        """Rows of a table by name."""
-        text = getattr(importlib.import_module("sorus." + module), table)
-        rows: dict[str, list[str]] = {}
-        for line in text.replace("\n    ", " ").splitlines():
-            if line and line[0] != "#":
-                rows.setdefault(line[: line.index("(")], []).append(line)
-        return rows
+    def functions(self, module: str) -> list[RowName]:
+        """The functions of a module of ROW_MODULES."""
+        return self._row_names(importlib.import_module("sorus." + module)._functions)
 
-    def functions(self, module: str, table: str) -> list[RowName]:
-        """Functions or methods of a table."""
-        return [self._row_name(name, rows) for name, rows in self.lines(module, table).items()]
+    def methods(self) -> list[RowName]:
+        """The methods of Tensor."""
+        return self._row_names(importlib.import_module("sorus.common.tensor")._methods)
 
     def primitives(self) -> list[RowName]:
         """The primitives of `sorus.ops`."""
-        rows = self.lines("ops._primitive_rows", "PRIMITIVES")
-        return [self._row_name(name, lines) for name, lines in rows.items()]
+        return self._row_names(importlib.import_module("sorus.ops.primitive").table)
+
+    def _row_names(self, table) -> list[RowName]:  # noqa: ANN001: the package's class
+        return [self._row_name(name, table.lines(name)) for name in sorted(table.names())]
 
     def _row_name(self, name: str, rows: list[str]) -> RowName:
         docs = [self._doc(ast.parse(row.split(" -> ")[1], mode="eval").body) for row in rows]

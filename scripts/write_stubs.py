@@ -303,7 +303,7 @@ def tensor_stub(api: Api, tensor: type, methods: ast.Module) -> str:
             text += f"    @property\n    def {name}(self) -> {result}: ...\n"
         else:
             text += f"    def {name}(self, *args: _t.Any, **kwargs: _t.Any) -> {result}: ...\n"
-    for row in api.functions("common._tensor_rows", "METHODS"):
+    for row in api.methods():
         text += row_stub(row, "    ")
     source = SourceStub(api)
     for node in methods.body:
@@ -348,7 +348,7 @@ def write(out: Path, package: Path, core: Path | None) -> int:
         if name in ("", "ops", "common.dtype"):
             text += lazy_names(name, vars(importlib.import_module(f"sorus.{name}".rstrip("."))))
         if name in ROW_MODULES:
-            text += "".join(row_stub(row) for row in api.functions(*ROW_MODULES[name]))
+            text += "".join(row_stub(row) for row in api.functions(name))
         if name == "ops":
             text += "".join(primitive_stub(row) for row in api.primitives())
         target = out / path.relative_to(package).with_suffix(".pyi")

@@ -19,6 +19,7 @@ auto layer_norm_axes(const Tensor& x, int64_t begin_axis, const Tensor& gamma, c
                      double epsilon) {
   return layer_norm_with_statistics(x, begin_axis, gamma, beta, epsilon).y;
 }
+/// layer_norm over the axes from `begin_axis` on, with the means and the inverse standard deviations.
 auto layer_norm_parts(const Tensor& x, int64_t begin_axis, const Tensor& gamma, const Tensor& beta,
                       double epsilon) {
   return parts(layer_norm_with_statistics(x, begin_axis, gamma, beta, epsilon));

@@ -30,7 +30,9 @@ std::tuple<Tensor, Tensor, Tensor> bound_unique(const Tensor& x, UniqueOrder ord
 
 using Sizes = std::span<const int64_t>;
 
+/// Filled with a number.
 Tensor full_of(const Shape& shape, double value, DType dtype) { return full({dtype, {}, shape}, value); }
+/// Filled with a number, in the shape of x and its dtype unless another is given.
 Tensor full_like(const Tensor& x, double value, std::optional<DType> dtype) {
   return full({dtype.value_or(x.dtype()), {}, x.shape()}, value);
 }

@@ -95,6 +95,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
     position or one weight gives a tensor, several a tuple; both kinds give a pair. With `return_ids` each
     gradient
     comes with the position or the parameter's name.
+
+    >>> from sorus import Tensor, value_and_grad
+    >>> value, gradient = value_and_grad(lambda x: (x * x).sum())(Tensor([1.0, 2.0]))
+    >>> float(value), gradient.tolist()
+    (5.0, [2.0, 4.0])
     """
     if grad_position is None and weights is None:
         raise ValueError(
@@ -115,7 +120,14 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
 
 
 def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False):
-    """As `value_and_grad`, giving the gradients alone, or (gradients, further results) with `has_aux`."""
+    """As `value_and_grad`, giving the gradients alone, or (gradients, further results) with `has_aux`.
+
+    >>> from sorus import Tensor, grad
+    >>> grad(lambda x, y: x * y, (0, 1))(Tensor(2.0), Tensor(3.0))[0].item()
+    3.0
+    >>> grad(grad(lambda x: x**3))(Tensor(2.0)).item()
+    12.0
+    """
     both = value_and_grad(fn, grad_position, weights, has_aux, return_ids)
 
     def gradient(*args, **kwargs):
@@ -174,6 +186,11 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
 
     Without inputs the function is returned that takes them. With `weights` the pullback gives
     (gradients of inputs, gradients of weights); with `has_aux` the auxiliary results come third.
+
+    >>> from sorus import Tensor, vjp
+    >>> result, pullback = vjp(lambda x: x * x, Tensor([1.0, 2.0]))
+    >>> pullback(Tensor([1.0, 10.0])).tolist()
+    [2.0, 40.0]
     """
     chosen, _ = _weights(weights)
     if not inputs:
@@ -200,7 +217,13 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
 
 
 def jvp(fn, inputs, v, has_aux=False):
-    """Results of `fn` at `inputs` and their directional derivatives along `v`."""
+    """Results of `fn` at `inputs` and their directional derivatives along `v`.
+
+    >>> from sorus import Tensor, jvp
+    >>> result, tangent = jvp(lambda x: x * x, Tensor([1.0, 2.0]), Tensor([1.0, 10.0]))
+    >>> tangent.tolist()
+    [2.0, 40.0]
+    """
     args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     result = None
 

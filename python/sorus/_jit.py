@@ -94,6 +94,13 @@ def jit(function=None, *, pure=False, **options):
     and a difference raises RuntimeError.
 
     Options such as `mode`, `input_signature`, `jit_level` and `backend` are accepted; none is needed.
+
+    >>> from sorus import Tensor, jit
+    >>> @jit
+    ... def root(x):
+    ...     return (x * x).sum().sqrt()
+    >>> root(Tensor([3.0, 4.0])).item()
+    5.0
     """
     if function is None:
         return functools.partial(jit, pure=pure, **options)

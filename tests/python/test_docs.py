@@ -1,9 +1,12 @@
-"""Runs the Python examples of README.md and docs/: each page's blocks in order, as one program.
+"""Runs the Python examples of README.md and docs/, each page's blocks in order, as one program, and those of
+the package's docstrings.
 
 A block fenced as ```python notest is left out. The program runs in an empty folder in which `examples` is
 that of the checkout, so that pages can read the embedded data and write files.
 """
 
+import doctest
+import importlib
 import os
 import subprocess
 import sys
@@ -22,6 +25,13 @@ PROGRAMS = {
     if (program := python_script(page.read_text(encoding="utf-8"))).strip()
 }
 
+PACKAGE = ROOT / "python"
+MODULES = [
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(PACKAGE.glob("sorus/**/*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
 
 @pytest.mark.parametrize("page", PROGRAMS)
 def test_examples_of_page_run(page: str, tmp_path: Path) -> None:
@@ -32,3 +42,14 @@ def test_examples_of_page_run(page: str, tmp_path: Path) -> None:
     command = [sys.executable, script.name]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{page} (line numbers are the page's):\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_docstrings_run(module: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried
+    assert not failed
+
+
+def test_docstrings_have_examples() -> None:
+    assert len(MODULES) >= 10

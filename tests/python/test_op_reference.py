@@ -1,6 +1,7 @@
-"""docs/reference/ops.md is what the built op table prints."""
+"""The pages of docs/reference are what the built op table, the headers and the package say."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,4 +14,10 @@ PROGRAM = ROOT / "build/release/bin/sorus"
 def test_the_page_is_fresh():
     printed = subprocess.run([PROGRAM, "ops", "--markdown"], check=True, capture_output=True, text=True).stdout
     page = (ROOT / "docs/reference/ops.md").read_text(encoding="utf-8")
-    assert page == printed, "write it anew: build/release/bin/sorus ops --markdown > docs/reference/ops.md"
+    assert page == printed, "it is stale: run ./dev docs"
+
+
+def test_pages_of_both_languages_are_fresh():
+    command = [sys.executable, ROOT / "scripts" / "write_reference.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

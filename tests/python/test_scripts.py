@@ -16,6 +16,7 @@ import check_docs  # noqa: E402
 import check_layers  # noqa: E402
 import check_op_count  # noqa: E402
 import check_sizes  # noqa: E402
+import cpp_headers  # noqa: E402
 import doc_pages  # noqa: E402
 import test_summary as summary  # noqa: E402
 import write_examples  # noqa: E402
@@ -249,6 +250,65 @@ def test_rooms_need_pages(tmp_path: Path) -> None:
     ]
     write(tmp_path, "docs/rooms/core.md", "# core\n")
     assert check_docs.check_tree(tmp_path) == []
+
+
+HEADER = """\
+#pragma once
+/// About the room.
+namespace sorus {
+namespace detail {
+void hidden();
+}
+/// Both of them.
+[[nodiscard]] SORUS_API int first(int x = {1});
+inline int second() { return 2; }
+
+int bare(std::span<const int> values);
+int noted();  ///< says it here
+/// A thing.
+class SORUS_API Thing : public Base {
+ public:
+  explicit Thing(int size) : size_(size) {}
+  /// How large.
+  [[nodiscard]] int size() const { return size_; }
+
+ private:
+  int size_ = 0;
+};
+}  // namespace sorus
+"""
+
+
+def test_contracts_are_read_from_headers(tmp_path: Path) -> None:
+    write(tmp_path, "src/sorus/sorus.h", '#include "sorus/base/a.h"\n')
+    write(tmp_path, "src/sorus/base/a.h", HEADER)
+    assert cpp_headers.public_headers(tmp_path) == ["sorus/base/a.h"]
+    header = cpp_headers.read_header(tmp_path, "sorus/base/a.h")
+    assert header.about == "About the room."
+    found = [(g.contract, [d.text for d in g.declarations]) for g in header.groups]
+    assert found == [
+        ("Both of them.", ["int first(int x = {1});", "inline int second();"]),
+        ("", ["int bare(std::span<const int> values);", "int noted();"]),
+        ("A thing.", ["class Thing : public Base;"]),
+    ]
+    members = header.groups[2].declarations[0].members
+    assert [d.text for g in members for d in g.declarations] == [
+        "explicit Thing(int size);",
+        "int size() const;",
+    ]
+    assert cpp_headers.function_contracts(tmp_path) == {
+        "first": "Both of them.",
+        "second": "Both of them.",
+        "noted": "says it here",
+    }
+
+
+def test_functions_need_contracts(tmp_path: Path) -> None:
+    write(tmp_path, "src/sorus/sorus.h", '#include "sorus/base/a.h"\n')
+    write(tmp_path, "src/sorus/base/a.h", HEADER)
+    write(tmp_path, "docs/rooms/base.md", "# base\n")
+    problems = check_docs.check_tree(tmp_path)
+    assert problems == ["src/sorus/base/a.h:11: no contract: int bare(std::span<const int> values);"]
 
 
 def test_python_examples_keep_their_lines() -> None:

@@ -294,6 +294,12 @@ def initializer(init, shape=None, dtype=_core.dtypes["float32"]):
     """A Tensor of that shape and dtype with the initial values that `init` (an Initializer, the name of
     one, a
     number or a Tensor) says.
+
+    >>> from sorus.common.initializer import initializer
+    >>> initializer("ones", (2, 3)).sum().item()
+    6.0
+    >>> initializer(0.5, (2,)).tolist()
+    [0.5, 0.5]
     """
     import numpy as np
 

@@ -15,6 +15,11 @@ class Parameter(_core.ParameterBase):
     `default_input` is a Tensor, an array, a list or a number; it is copied by value. The name of a
     parameter that
     is given none is that of the Cell's attribute that holds it.
+
+    >>> from sorus import Parameter, Tensor
+    >>> p = Parameter(Tensor([1.0, 2.0]), name="weight")
+    >>> p.set_data(p * 2).tolist(), p.name, p.requires_grad
+    ([2.0, 4.0], 'weight', True)
     """
 
     def __init__(

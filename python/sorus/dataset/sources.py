@@ -66,6 +66,11 @@ class NumpySlicesDataset(MappableDataset):
     """Rows from arrays or lists in memory: their first axis.
 
     A tuple holds a column each, a dict named columns, a list or an array one column.
+
+    >>> import sorus.dataset as ds
+    >>> data = ds.NumpySlicesDataset([1, 2, 3, 4], "x", shuffle=False).batch(2)
+    >>> [row["x"].tolist() for row in data.create_dict_iterator(output_numpy=True)]
+    [[1, 2], [3, 4]]
     """
 
     def __init__(

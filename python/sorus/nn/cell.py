@@ -13,6 +13,20 @@ class Cell:
     """The base of every network and layer. Subclasses assign parameters and cells to attributes in
     `__init__` and
     compute in `construct`; calling the cell calls `construct`.
+
+    >>> from sorus import Tensor, nn
+    >>> class Net(nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
+    ...
+    ...     def construct(self, x):
+    ...         return self.fc(x) * 2
+    >>> net = Net()
+    >>> net(Tensor([[1.0, 2.0]])).tolist()
+    [[6.0]]
+    >>> [p.name for p in net.trainable_params()]
+    ['fc.weight', 'fc.bias']
     """
 
     def __init__(self, auto_prefix=True, flags=None):

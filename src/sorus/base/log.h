@@ -11,14 +11,14 @@
 namespace sorus {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
-
+/// Messages below the level are not shown.
 SORUS_API void set_log_level(LogLevel level);
 [[nodiscard]] SORUS_API LogLevel log_level();
-SORUS_API void log_message(LogLevel level, std::string_view text);
+SORUS_API void log_message(LogLevel level, std::string_view text);  ///< writes a line if its level is shown
 
 /// Says `text` as a warning the first time it is called with this `key` in the process, and is silent after.
 SORUS_API void warn_once(std::string_view key, std::string_view text);
-
+/// Formats and writes a line; below the level nothing is formatted.
 template <class... Args>
 void log_warning(fmt::format_string<Args...> text, Args&&... args) {
   log_message(LogLevel::kWarning, fmt::format(text, std::forward<Args>(args)...));

@@ -16,7 +16,7 @@ struct Config {
   int64_t num_parallel_workers = 8;  ///< kept for programs that ask; the engine has one budget of workers
   int64_t queue_bytes = 64LL << 20;  ///< bytes that wait for the reader at most
 };
-[[nodiscard]] SORUS_API Config config();
+[[nodiscard]] SORUS_API Config config();  ///< the settings as they are now
 /// Throws ValueError when a field is out of range.
 SORUS_API void set_config(const Config& config);
 

@@ -118,7 +118,7 @@ class SORUS_API RandomAccess {
   [[nodiscard]] virtual Chunk read(const RowIds& ids, int64_t begin, int64_t count, const Run& run,
                                    std::exception_ptr& error) const = 0;
 };
-/// Rows ids[begin] to ids[begin + count - 1] of rows in memory: a view where they are a range.
+/// pick: rows ids[begin] on, a view where they are a range. from_source: the rows that a sampler names.
 [[nodiscard]] SORUS_API Chunk pick(const Chunk& rows, const RowIds& ids, int64_t begin, int64_t count);
 [[nodiscard]] SORUS_API Dataset from_source(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler);
 /// Columns in memory, all of as many rows.

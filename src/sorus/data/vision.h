@@ -36,7 +36,7 @@ struct Padding {
 [[nodiscard]] SORUS_API TransformPtr hwc_to_chw();
 /// x / 255 as float32 to `dtype`, and (H, W, C) or (H, W) to (C, H, W). uint8 images.
 [[nodiscard]] SORUS_API TransformPtr to_tensor(DType dtype = DType::kFloat32);
-[[nodiscard]] SORUS_API TransformPtr flip(bool horizontal);
+[[nodiscard]] SORUS_API TransformPtr flip(bool horizontal);  ///< left to right, or upside down
 /// Flips with this probability.
 [[nodiscard]] SORUS_API TransformPtr random_flip(bool horizontal, double probability = 0.5);
 /// Throws ShapeError when the image is smaller.

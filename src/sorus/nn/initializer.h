@@ -12,11 +12,11 @@ namespace sorus::nn {
 using Initializer = std::function<Tensor(const Shape& shape, DType dtype, Generator& generator)>;
 
 enum class FanMode { kFanIn, kFanOut };
-
+/// One number everywhere.
 [[nodiscard]] SORUS_API Initializer constant(double value);
 /// Uniform on [-scale, scale).
 [[nodiscard]] SORUS_API Initializer uniform(double scale = 0.07);
-[[nodiscard]] SORUS_API Initializer normal(double sigma = 0.01, double mean = 0);
+[[nodiscard]] SORUS_API Initializer normal(double sigma = 0.01, double mean = 0);  ///< of that deviation
 /// Normal cut at two standard deviations.
 [[nodiscard]] SORUS_API Initializer truncated_normal(double sigma = 0.01, double mean = 0);
 /// Glorot, Bengio 2010: uniform within gain * sqrt(6 / (fan_in + fan_out)).

@@ -12,7 +12,7 @@ namespace sorus::optim {
 
 using Schedule = std::function<double(int64_t step)>;
 
-[[nodiscard]] SORUS_API Schedule constant_rate(double rate);
+[[nodiscard]] SORUS_API Schedule constant_rate(double rate);  ///< the same at every step
 /// rates[step]; the last one goes on. Throws ValueError when empty.
 [[nodiscard]] SORUS_API Schedule rates_of(std::vector<double> rates);
 /// rate * decay_rate^p with p = step / decay_steps, rounded down when `is_stair`.

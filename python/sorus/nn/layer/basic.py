@@ -29,7 +29,12 @@ def check_bool(value, name, what):
 
 
 class Dense(Cell):
-    """y = activation(x W^T + b) with W of shape (out_channels, in_channels)."""
+    """y = activation(x W^T + b) with W of shape (out_channels, in_channels).
+
+    >>> from sorus import Tensor, nn
+    >>> nn.Dense(2, 3, weight_init="ones")(Tensor([[1.0, 2.0]])).shape
+    (1, 3)
+    """
 
     def __init__(
         self,

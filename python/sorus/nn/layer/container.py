@@ -101,6 +101,11 @@ class _CellSequence(Cell):
 class SequentialCell(_CellSequence):
     """Cells called one after the other: `SequentialCell(a, b)`, of a list, or of an ordered dictionary of
     names.
+
+    >>> from sorus import Tensor, nn
+    >>> net = nn.SequentialCell(nn.Dense(2, 1, weight_init="ones", bias_init="zeros"), nn.ReLU())
+    >>> net(Tensor([[1.0, 2.0], [-1.0, -2.0]])).tolist()
+    [[3.0], [0.0]]
     """
 
     def __init__(self, *args):

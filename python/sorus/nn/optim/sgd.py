@@ -6,7 +6,15 @@ from .optimizer import Optimizer, state_parameter, update
 
 
 class SGD(Optimizer):
-    """p = p - lr * g, or with momentum as `Momentum`, the velocity starting as the first gradient."""
+    """p = p - lr * g, or with momentum as `Momentum`, the velocity starting as the first gradient.
+
+    >>> from sorus import Parameter, Tensor, nn
+    >>> p = Parameter(Tensor([1.0, 2.0]), name="p")
+    >>> nn.SGD([p], learning_rate=0.5)((Tensor([1.0, 2.0]),))
+    True
+    >>> p.tolist()
+    [0.5, 1.0]
+    """
 
     def __init__(
         self,

@@ -8,7 +8,14 @@ from ..._core import Tensor
 
 
 class Metric:
-    """A measure taken over batches: `clear()`, `update(*inputs)` with each batch, `eval()`."""
+    """A measure taken over batches: `clear()`, `update(*inputs)` with each batch, `eval()`.
+
+    >>> from sorus import Tensor, train
+    >>> accuracy = train.Accuracy()
+    >>> accuracy.update(Tensor([[0.1, 0.9], [0.8, 0.2]]), Tensor([1, 1]))
+    >>> accuracy.eval()
+    0.5
+    """
 
     def __init__(self):
         self._indexes = None

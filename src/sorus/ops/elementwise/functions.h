@@ -7,30 +7,30 @@
 /// last place unless said otherwise. See elementwise.h for the arithmetic operators, exp, log and sqrt.
 namespace sorus {
 
-[[nodiscard]] SORUS_API Tensor exp2(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor expm1(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor log2(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor log10(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor log1p(const Tensor& x);
+[[nodiscard]] SORUS_API Tensor exp2(const Tensor& x);   ///< 2^x
+[[nodiscard]] SORUS_API Tensor expm1(const Tensor& x);  ///< e^x - 1, accurate near 0
+[[nodiscard]] SORUS_API Tensor log2(const Tensor& x);   ///< to base 2; NaN below 0
+[[nodiscard]] SORUS_API Tensor log10(const Tensor& x);  ///< to base 10; NaN below 0
+[[nodiscard]] SORUS_API Tensor log1p(const Tensor& x);  ///< log(1 + x), accurate near 0; NaN below -1
 /// 1 / sqrt(x).
 [[nodiscard]] SORUS_API Tensor rsqrt(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor cbrt(const Tensor& x);
+[[nodiscard]] SORUS_API Tensor cbrt(const Tensor& x);  ///< cube root, of negative numbers too
 /// 1 / x.
 [[nodiscard]] SORUS_API Tensor reciprocal(const Tensor& x);
 
-[[nodiscard]] SORUS_API Tensor sin(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor cos(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor tan(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor asin(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor acos(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor atan(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor sinh(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor cosh(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor asinh(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor acosh(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor atanh(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor erf(const Tensor& x);
-[[nodiscard]] SORUS_API Tensor erfc(const Tensor& x);
+[[nodiscard]] SORUS_API Tensor sin(const Tensor& x);    ///< of radians; NaN for infinities
+[[nodiscard]] SORUS_API Tensor cos(const Tensor& x);    ///< of radians; NaN for infinities
+[[nodiscard]] SORUS_API Tensor tan(const Tensor& x);    ///< of radians; NaN for infinities
+[[nodiscard]] SORUS_API Tensor asin(const Tensor& x);   ///< in [-pi/2, pi/2]; NaN outside [-1, 1]
+[[nodiscard]] SORUS_API Tensor acos(const Tensor& x);   ///< in [0, pi]; NaN outside [-1, 1]
+[[nodiscard]] SORUS_API Tensor atan(const Tensor& x);   ///< in [-pi/2, pi/2]
+[[nodiscard]] SORUS_API Tensor sinh(const Tensor& x);   ///< hyperbolic sine
+[[nodiscard]] SORUS_API Tensor cosh(const Tensor& x);   ///< hyperbolic cosine
+[[nodiscard]] SORUS_API Tensor asinh(const Tensor& x);  ///< inverse of sinh
+[[nodiscard]] SORUS_API Tensor acosh(const Tensor& x);  ///< inverse of cosh; NaN below 1
+[[nodiscard]] SORUS_API Tensor atanh(const Tensor& x);  ///< inverse of tanh; NaN outside [-1, 1]
+[[nodiscard]] SORUS_API Tensor erf(const Tensor& x);    ///< error function
+[[nodiscard]] SORUS_API Tensor erfc(const Tensor& x);   ///< 1 - erf(x), accurate for large x
 /// Inverse of erf on [-1, 1].
 [[nodiscard]] SORUS_API Tensor erfinv(const Tensor& x);
 

@@ -45,7 +45,7 @@ enum class Reduction : uint8_t {
                                         Reduction reduction = Reduction::kMean);
 /// -sum(labels * log_softmax(logits)) along the last axis: logits and labels (..., C), result (...).
 [[nodiscard]] SORUS_API Tensor softmax_cross_entropy_with_logits(const Tensor& logits, const Tensor& labels);
-
+/// (x - target)^2, and |x - target|.
 [[nodiscard]] SORUS_API Tensor mse_loss(const Tensor& x, const Tensor& target,
                                         Reduction reduction = Reduction::kMean);
 [[nodiscard]] SORUS_API Tensor l1_loss(const Tensor& x, const Tensor& target,

@@ -7,9 +7,9 @@
 /// floats accumulate in float32. Bools count as int64. An axis outside [-rank, rank) or given twice throws
 /// ValueError.
 namespace sorus {
-
+/// Of nothing 0.
 [[nodiscard]] SORUS_API Tensor sum(const Tensor& x, const Ints& axes = {}, bool keepdims = false);
-/// Integers and bools become float32; of nothing NaN.
+/// The mean, integers and bools as float32, of nothing NaN; and the product, of nothing 1.
 [[nodiscard]] SORUS_API Tensor mean(const Tensor& x, const Ints& axes = {}, bool keepdims = false);
 [[nodiscard]] SORUS_API Tensor prod(const Tensor& x, const Ints& axes = {}, bool keepdims = false);
 /// Sums `x` over the axes along which `shape` was broadcast to x.shape: the gradient of broadcasting. Returns
@@ -41,7 +41,7 @@ struct ValuesAndIndices {
 /// Mean squared distance from the mean, with n - correction for n. Two passes; integers become float32.
 [[nodiscard]] SORUS_API Tensor var(const Tensor& x, const Ints& axes = {}, double correction = 1,
                                    bool keepdims = false);
-/// Its square root.
+/// Square root of var.
 [[nodiscard]] SORUS_API Tensor std(const Tensor& x, const Ints& axes = {}, double correction = 1,
                                    bool keepdims = false);
 /// log(sum(exp(x))) without overflow.
