@@ -23,15 +23,14 @@ PoolOptions geometry(std::string_view name, const Options& given, const Tensor& 
 
 }  // namespace
 
-MaxPoolCell::MaxPoolCell(std::string_view name, int axes, Place place, const Ints& kernel_size,
-                         const MaxPoolOptions& options)
+MaxPoolCell::MaxPoolCell(int axes, Place place, const Ints& kernel_size, const MaxPoolOptions& options)
     : Cell(place),
-      name_(name),
-      kernel_(window_numbers(name, "kernel_size", kernel_size, axes)),
+      name_(fmt::format("MaxPool{}d", axes)),
+      kernel_(window_numbers(name_, "kernel_size", kernel_size, axes)),
       options_(options) {
-  options_.stride = window_numbers(name, "stride", options.stride, axes);
-  options_.dilation = window_numbers(name, "dilation", options.dilation, axes);
-  check_padding(name, options.pad_mode, options.padding);
+  options_.stride = window_numbers(name_, "stride", options.stride, axes);
+  options_.dilation = window_numbers(name_, "dilation", options.dilation, axes);
+  check_padding(name_, options.pad_mode, options.padding);
 }
 
 Tensor MaxPoolCell::construct(const Tensor& x) {
@@ -40,14 +39,13 @@ Tensor MaxPoolCell::construct(const Tensor& x) {
   return max_pool(x, kernel_, pool);
 }
 
-AvgPoolCell::AvgPoolCell(std::string_view name, int axes, Place place, const Ints& kernel_size,
-                         const AvgPoolOptions& options)
+AvgPoolCell::AvgPoolCell(int axes, Place place, const Ints& kernel_size, const AvgPoolOptions& options)
     : Cell(place),
-      name_(name),
-      kernel_(window_numbers(name, "kernel_size", kernel_size, axes)),
+      name_(fmt::format("AvgPool{}d", axes)),
+      kernel_(window_numbers(name_, "kernel_size", kernel_size, axes)),
       options_(options) {
-  options_.stride = window_numbers(name, "stride", options.stride, axes);
-  check_padding(name, options.pad_mode, options.padding);
+  options_.stride = window_numbers(name_, "stride", options.stride, axes);
+  check_padding(name_, options.pad_mode, options.padding);
 }
 
 Tensor AvgPoolCell::construct(const Tensor& x) {
@@ -57,17 +55,20 @@ Tensor AvgPoolCell::construct(const Tensor& x) {
   return avg_pool(x, kernel_, pool);
 }
 
-AdaptivePoolCell::AdaptivePoolCell(std::string_view name, int axes, Place place, const Ints& output_size)
+AdaptivePoolCell::AdaptivePoolCell(std::string_view kind, int axes, Place place, const Ints& output_size)
     : Cell(place), size_(output_size.size() == 1 ? Ints::filled(axes, output_size[0]) : output_size) {
-  SORUS_CHECK(size_.size() == axes, ValueError, "{}: output_size has {} numbers: got {}, need 1 or {}", name,
-              size_.size(), output_size, axes);
+  SORUS_CHECK(size_.size() == axes, ValueError, "{}{}d: output_size has {} numbers: got {}, need 1 or {}",
+              kind, axes, size_.size(), output_size, axes);
 }
 
-Tensor AdaptiveAvgPool1d::construct(const Tensor& x) { return adaptive_avg_pool(x, size_); }
-Tensor AdaptiveAvgPool2d::construct(const Tensor& x) { return adaptive_avg_pool(x, size_); }
-Tensor AdaptiveAvgPool3d::construct(const Tensor& x) { return adaptive_avg_pool(x, size_); }
-Tensor AdaptiveMaxPool1d::construct(const Tensor& x) { return adaptive_max_pool(x, size_); }
-Tensor AdaptiveMaxPool2d::construct(const Tensor& x) { return adaptive_max_pool(x, size_); }
-Tensor AdaptiveMaxPool3d::construct(const Tensor& x) { return adaptive_max_pool(x, size_); }
+AdaptiveAvgPoolCell::AdaptiveAvgPoolCell(int axes, Place place, const Ints& output_size)
+    : AdaptivePoolCell("AdaptiveAvgPool", axes, place, output_size) {}
+
+Tensor AdaptiveAvgPoolCell::construct(const Tensor& x) { return adaptive_avg_pool(x, size_); }
+
+AdaptiveMaxPoolCell::AdaptiveMaxPoolCell(int axes, Place place, const Ints& output_size)
+    : AdaptivePoolCell("AdaptiveMaxPool", axes, place, output_size) {}
+
+Tensor AdaptiveMaxPoolCell::construct(const Tensor& x) { return adaptive_max_pool(x, size_); }
 
 }  // namespace sorus::nn

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "sorus/nn/cell.h"
 #include "sorus/nn/window.h"
 
@@ -17,17 +19,17 @@ struct MaxPoolOptions {
 /// What max pooling layers share.
 class SORUS_API MaxPoolCell : public Cell {
  protected:
-  MaxPoolCell(std::string_view name, int axes, Place place, const Ints& kernel_size,
-              const MaxPoolOptions& options);
+  MaxPoolCell(int axes, Place place, const Ints& kernel_size, const MaxPoolOptions& options);
   Tensor construct(const Tensor& x) override;
   using Cell::construct;
 
  private:
-  std::string_view name_;
+  std::string name_;
   Ints kernel_;
   MaxPoolOptions options_;
 };
 
+/// As MaxPoolOptions, for means.
 struct AvgPoolOptions {
   Ints stride = {1};
   PadMode pad_mode = PadMode::kValid;
@@ -39,13 +41,12 @@ struct AvgPoolOptions {
 /// What average pooling layers share.
 class SORUS_API AvgPoolCell : public Cell {
  protected:
-  AvgPoolCell(std::string_view name, int axes, Place place, const Ints& kernel_size,
-              const AvgPoolOptions& options);
+  AvgPoolCell(int axes, Place place, const Ints& kernel_size, const AvgPoolOptions& options);
   Tensor construct(const Tensor& x) override;
   using Cell::construct;
 
  private:
-  std::string_view name_;
+  std::string name_;
   Ints kernel_;
   AvgPoolOptions options_;
 };
@@ -53,107 +54,65 @@ class SORUS_API AvgPoolCell : public Cell {
 /// What pooling to given extents shares.
 class SORUS_API AdaptivePoolCell : public Cell {
  protected:
-  AdaptivePoolCell(std::string_view name, int axes, Place place, const Ints& output_size);
+  AdaptivePoolCell(std::string_view kind, int axes, Place place, const Ints& output_size);
   Ints size_;
 };
-
-/// Largest element of each window.
-class SORUS_API MaxPool1d : public MaxPoolCell {
- public:
-  explicit MaxPool1d(Place place, const Ints& kernel_size = {1}, const MaxPoolOptions& options = {})
-      : MaxPoolCell("MaxPool1d", 1, place, kernel_size, options) {}
+/// What means over windows that give the output size share.
+class SORUS_API AdaptiveAvgPoolCell : public AdaptivePoolCell {
+ protected:
+  AdaptiveAvgPoolCell(int axes, Place place, const Ints& output_size);
+  Tensor construct(const Tensor& x) override;
+  using Cell::construct;
 };
-
-/// Mean of each window.
-class SORUS_API AvgPool1d : public AvgPoolCell {
- public:
-  explicit AvgPool1d(Place place, const Ints& kernel_size = {1}, const AvgPoolOptions& options = {})
-      : AvgPoolCell("AvgPool1d", 1, place, kernel_size, options) {}
-};
-
-/// Largest element of each window.
-class SORUS_API MaxPool2d : public MaxPoolCell {
- public:
-  explicit MaxPool2d(Place place, const Ints& kernel_size = {1}, const MaxPoolOptions& options = {})
-      : MaxPoolCell("MaxPool2d", 2, place, kernel_size, options) {}
-};
-
-/// Mean of each window.
-class SORUS_API AvgPool2d : public AvgPoolCell {
- public:
-  explicit AvgPool2d(Place place, const Ints& kernel_size = {1}, const AvgPoolOptions& options = {})
-      : AvgPoolCell("AvgPool2d", 2, place, kernel_size, options) {}
+/// What largest elements over windows that give the output size share.
+class SORUS_API AdaptiveMaxPoolCell : public AdaptivePoolCell {
+ protected:
+  AdaptiveMaxPoolCell(int axes, Place place, const Ints& output_size);
+  Tensor construct(const Tensor& x) override;
+  using Cell::construct;
 };
 
 /// Largest element of each window.
-class SORUS_API MaxPool3d : public MaxPoolCell {
+template <int kAxes>
+class MaxPool : public MaxPoolCell {
  public:
-  explicit MaxPool3d(Place place, const Ints& kernel_size = {1}, const MaxPoolOptions& options = {})
-      : MaxPoolCell("MaxPool3d", 3, place, kernel_size, options) {}
+  explicit MaxPool(Place place, const Ints& kernel_size = {1}, const MaxPoolOptions& options = {})
+      : MaxPoolCell(kAxes, place, kernel_size, options) {}
 };
+using MaxPool1d = MaxPool<1>;
+using MaxPool2d = MaxPool<2>;
+using MaxPool3d = MaxPool<3>;
 
 /// Mean of each window.
-class SORUS_API AvgPool3d : public AvgPoolCell {
+template <int kAxes>
+class AvgPool : public AvgPoolCell {
  public:
-  explicit AvgPool3d(Place place, const Ints& kernel_size = {1}, const AvgPoolOptions& options = {})
-      : AvgPoolCell("AvgPool3d", 3, place, kernel_size, options) {}
+  explicit AvgPool(Place place, const Ints& kernel_size = {1}, const AvgPoolOptions& options = {})
+      : AvgPoolCell(kAxes, place, kernel_size, options) {}
 };
+using AvgPool1d = AvgPool<1>;
+using AvgPool2d = AvgPool<2>;
+using AvgPool3d = AvgPool<3>;
 
 /// Means over windows that give the output size: one number for all axes, or one each; -1 keeps an axis.
-class SORUS_API AdaptiveAvgPool1d : public AdaptivePoolCell {
+template <int kAxes>
+class AdaptiveAvgPool : public AdaptiveAvgPoolCell {
  public:
-  AdaptiveAvgPool1d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveAvgPool1d", 1, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
+  AdaptiveAvgPool(Place place, const Ints& output_size) : AdaptiveAvgPoolCell(kAxes, place, output_size) {}
 };
-
-/// Means over windows that give the output size: one number for all axes, or one each; -1 keeps an axis.
-class SORUS_API AdaptiveAvgPool2d : public AdaptivePoolCell {
- public:
-  AdaptiveAvgPool2d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveAvgPool2d", 2, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
-};
-
-/// Means over windows that give the output size: one number for all axes, or one each; -1 keeps an axis.
-class SORUS_API AdaptiveAvgPool3d : public AdaptivePoolCell {
- public:
-  AdaptiveAvgPool3d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveAvgPool3d", 3, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
-};
+using AdaptiveAvgPool1d = AdaptiveAvgPool<1>;
+using AdaptiveAvgPool2d = AdaptiveAvgPool<2>;
+using AdaptiveAvgPool3d = AdaptiveAvgPool<3>;
 
 /// Largest elements over windows that give the output size: one number for all axes, or one each; -1 keeps an
 /// axis.
-class SORUS_API AdaptiveMaxPool1d : public AdaptivePoolCell {
+template <int kAxes>
+class AdaptiveMaxPool : public AdaptiveMaxPoolCell {
  public:
-  AdaptiveMaxPool1d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveMaxPool1d", 1, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
+  AdaptiveMaxPool(Place place, const Ints& output_size) : AdaptiveMaxPoolCell(kAxes, place, output_size) {}
 };
-
-/// Largest elements over windows that give the output size: one number for all axes, or one each; -1 keeps an
-/// axis.
-class SORUS_API AdaptiveMaxPool2d : public AdaptivePoolCell {
- public:
-  AdaptiveMaxPool2d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveMaxPool2d", 2, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
-};
-
-/// Largest elements over windows that give the output size: one number for all axes, or one each; -1 keeps an
-/// axis.
-class SORUS_API AdaptiveMaxPool3d : public AdaptivePoolCell {
- public:
-  AdaptiveMaxPool3d(Place place, const Ints& output_size)
-      : AdaptivePoolCell("AdaptiveMaxPool3d", 3, place, output_size) {}
-  Tensor construct(const Tensor& x) override;
-  using Cell::construct;
-};
+using AdaptiveMaxPool1d = AdaptiveMaxPool<1>;
+using AdaptiveMaxPool2d = AdaptiveMaxPool<2>;
+using AdaptiveMaxPool3d = AdaptiveMaxPool<3>;
 
 }  // namespace sorus::nn
