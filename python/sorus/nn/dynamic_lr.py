@@ -11,7 +11,8 @@ def _by_epoch(rate, total_step, step_per_epoch, what):
     return [rates[step // step_per_epoch] for step in range(total_step)]
 
 
-def _decay(function, what, learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair):
+def _decay(kind, learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair):
+    what, function = kind + "_lr", getattr(F, kind + "_rate")
     _check_rate(learning_rate, "learning_rate", what)
     _check_rate(decay_rate, "decay_rate", what)
     _check_positive(decay_epoch, "decay_epoch", what)
@@ -25,46 +26,19 @@ def _decay(function, what, learning_rate, decay_rate, total_step, step_per_epoch
 
 def exponential_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
     """learning_rate * decay_rate ** (epoch / decay_epoch) for each step."""
-    return _decay(
-        F.exponential_decay_rate,
-        "exponential_decay_lr",
-        learning_rate,
-        decay_rate,
-        total_step,
-        step_per_epoch,
-        decay_epoch,
-        is_stair,
-    )
+    return _decay("exponential_decay", **locals())
 
 
 def natural_exp_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
     """learning_rate * e ** (-decay_rate * epoch) for each step; epochs count in decay_epoch's multiples if
     asked.
     """
-    return _decay(
-        F.natural_exp_decay_rate,
-        "natural_exp_decay_lr",
-        learning_rate,
-        decay_rate,
-        total_step,
-        step_per_epoch,
-        decay_epoch,
-        is_stair,
-    )
+    return _decay("natural_exp_decay", **locals())
 
 
 def inverse_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
     """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step."""
-    return _decay(
-        F.inverse_decay_rate,
-        "inverse_decay_lr",
-        learning_rate,
-        decay_rate,
-        total_step,
-        step_per_epoch,
-        decay_epoch,
-        is_stair,
-    )
+    return _decay("inverse_decay", **locals())
 
 
 def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
