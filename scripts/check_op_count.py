@@ -46,7 +46,9 @@ def main(arguments: list[str]) -> int:
     if not program.is_file():
         print(f"op budget: not checked, there is no {PROGRAM}")
         return 0
-    output = subprocess.run([str(program), "ops", "--json"], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        [str(program), "ops", "--json"], check=True, capture_output=True, text=True
+    ).stdout
     names = budgeted_ops(json.loads(output))
     complaint = judge(names)
     print(complaint or f"op budget: {len(names)} of {BUDGET} primitives")

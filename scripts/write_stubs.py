@@ -32,6 +32,40 @@ import typing_extensions as _x
 import sorus._core as _c
 import sorus.common.parameter as _p
 """
+CORE_TYPES = """
+__version__: _b.str
+
+class Type:
+    name: _b.str
+    itemsize: _b.int
+    is_floating_point: _b.bool
+    is_signed: _b.bool
+
+"""
+CORE_ALIASES = """
+dtypes: _b.dict[_b.str, Type]
+
+_DTypeLike: _t.TypeAlias = Type | _b.type
+_Number: _t.TypeAlias = _b.bool | _b.int | _b.float | Tensor
+_TensorLike: _t.TypeAlias = _Number | _t.Sequence[_t.Any] | _n.ndarray[_t.Any, _t.Any]
+_Tensors: _t.TypeAlias = Tensor | _t.Sequence[Tensor]
+_Ints: _t.TypeAlias = _b.int | _t.Sequence[_b.int] | Tensor
+
+"""
+TENSOR_HEAD = """\
+class Tensor:
+    def __init__(self, input_data: _t.Any = None, dtype: _DTypeLike | None = None, shape: _Ints | None = None,
+        init: _t.Any = None, const_arg: _b.bool = False, device: _t.Any = None) -> None: ...
+    def __eq__(self, other: _t.Any) -> Tensor: ...  # type: ignore[override]
+    def __ne__(self, other: _t.Any) -> Tensor: ...  # type: ignore[override]
+"""
+CORE_REST = """
+class ParameterBase(Tensor):
+    requires_grad: _b.bool
+
+def from_dlpack(capsule: _t.Any) -> Tensor: ...
+def __getattr__(name: _b.str) -> _t.Any: ...
+"""
 # Names in inferred annotations, and how stubs spell them: names of a module may hide the plain ones.
 SPELLED = {
     **{n: f"_t.{n}" for n in ("Any", "Iterator", "Sequence", "Callable")},
@@ -260,38 +294,18 @@ class SourceStub:
 
 def core_stub(api: Api, core, methods: ast.Module) -> str:  # noqa: ANN001: the extension module
     """Stub of the compiled part: element types and the class Tensor."""
-    text = HEADER.replace("import sorus._core as _c\n", "import sorus._core as _c\n\n")
-    text += "__version__: _b.str\n\nclass Type:\n    name: _b.str\n    itemsize: _b.int\n"
-    text += "    is_floating_point: _b.bool\n    is_signed: _b.bool\n\n"
-    text += "\n".join(f"{name}: Type" for name in core.dtypes)
-    text += "\ndtypes: _b.dict[_b.str, Type]\n\n"
-    text += "_DTypeLike: _t.TypeAlias = Type | _b.type\n"
-    text += "_Number: _t.TypeAlias = _b.bool | _b.int | _b.float | Tensor\n"
-    text += "_TensorLike: _t.TypeAlias = _Number | _t.Sequence[_t.Any] | _n.ndarray[_t.Any, _t.Any]\n"
-    text += "_Tensors: _t.TypeAlias = Tensor | _t.Sequence[Tensor]\n"
-    text += "_Ints: _t.TypeAlias = _b.int | _t.Sequence[_b.int] | Tensor\n\n"
-    text += tensor_stub(api, core.Tensor, methods)
-    text += "class ParameterBase(Tensor):\n    requires_grad: _b.bool\n\n"
-    return (
-        text
-        + "def from_dlpack(capsule: _t.Any) -> Tensor: ...\ndef __getattr__(name: _b.str) -> _t.Any: ...\n"
-    )
+    types = "".join(f"{name}: Type\n" for name in core.dtypes)
+    return HEADER + CORE_TYPES + types + CORE_ALIASES + tensor_stub(api, core.Tensor, methods) + CORE_REST
 
 
 def tensor_stub(api: Api, tensor: type, methods: ast.Module) -> str:
     """Stub of the class Tensor."""
-    text = (
-        "class Tensor:\n    def __init__(self, input_data: _t.Any = None, dtype: _DTypeLike | None = None,\n"
-    )
-    text += "        shape: _Ints | None = None, init: _t.Any = None, const_arg: _b.bool = False,\n"
-    text += "        device: _t.Any = None) -> None: ...\n"
+    text = TENSOR_HEAD
     for name in dir(tensor):
         if name in OPERATORS:
             arguments, result = OPERATORS[name]
             listed = ", ".join(filter(None, ["self", spell(arguments.replace("TensorLike", "Any"))]))
             text += f"    def {name}({listed}) -> {spell(result)}: ...\n"
-    text += "    def __eq__(self, other: _t.Any) -> Tensor: ...  # type: ignore[override]\n"
-    text += "    def __ne__(self, other: _t.Any) -> Tensor: ...  # type: ignore[override]\n"
     for name, member in sorted(vars(tensor).items()):
         native = getattr(member, "fget", member)
         if name.startswith("_") or not hasattr(native, "__nb_signature__"):
