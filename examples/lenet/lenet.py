@@ -71,7 +71,10 @@ def main():
     parser.add_argument("--epochs", type=int, default=10, help="times through the training images")
     parser.add_argument("--batch", type=int, default=32, help="images in a training step")
     parser.add_argument(
-        "--lr", type=float, default=0.02, help="learning rate of the first step; it falls to a hundredth of that"
+        "--lr",
+        type=float,
+        default=0.02,
+        help="learning rate of the first step; it falls to a hundredth of that",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the weights and of the order of the images")
     parser.add_argument(

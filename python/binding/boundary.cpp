@@ -1,11 +1,11 @@
 #include "sorus/compiler/boundary.h"
-#include "sorus/compiler/dump.h"
 
 #include <nanobind/stl/string.h>
 
 #include "binding/bridge.h"
 #include "binding/release_gil.h"
 #include "sorus/base/hash.h"
+#include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
 
 /// Boundaries for Python: the outermost calls that graph mode records once and compiles.
@@ -115,9 +115,8 @@ void bind_boundary(nb::module_& m) {
   m.def("in_boundary", [] { return scope_state().recorder != nullptr; });
   m.def("follow_stats", &stats);
   m.def("clear_recordings", &clear_recordings);
-  m.def("dump_graphs", [](int level, const std::string& folder) {
-    dump_graphs(static_cast<GraphDump>(level), folder);
-  });
+  m.def("dump_graphs",
+        [](int level, const std::string& folder) { dump_graphs(static_cast<GraphDump>(level), folder); });
   m.def("set_relaxed_numerics", [](bool on) { scope_state().relaxed_numerics = on; });
 }
 

@@ -61,7 +61,9 @@ def test_opt_says_what_is_wrong(tmp_path):
     assert run.returncode == 1 and "line 2" in run.stderr and "nonsense" in run.stderr
     run = subprocess.run([PROGRAM, "opt", tmp_path / "absent.txt"], capture_output=True, text=True)
     assert run.returncode == 1 and "absent.txt" in run.stderr
-    run = subprocess.run([PROGRAM, "opt", tmp_path / "g.txt", "--passes", "x"], capture_output=True, text=True)
+    run = subprocess.run(
+        [PROGRAM, "opt", tmp_path / "g.txt", "--passes", "x"], capture_output=True, text=True
+    )
     assert run.returncode == 1
 
 

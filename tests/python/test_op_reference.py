@@ -12,7 +12,9 @@ PROGRAM = ROOT / "build/release/bin/sorus"
 
 @pytest.mark.skipif(not PROGRAM.is_file(), reason="the release build is not there")
 def test_the_page_is_fresh():
-    printed = subprocess.run([PROGRAM, "ops", "--markdown"], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(
+        [PROGRAM, "ops", "--markdown"], check=True, capture_output=True, text=True
+    ).stdout
     page = (ROOT / "docs/reference/ops.md").read_text(encoding="utf-8")
     assert page == printed, "it is stale: run ./dev docs"
 
