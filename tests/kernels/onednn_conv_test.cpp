@@ -50,6 +50,7 @@ std::vector<std::pair<std::string, ConvProblem>> cases() {
       {"channel_slices", plane(2, 64, 256, 7, 3, 1, 1)},
       {"slices_of_results", plane(3, 160, 192, 9, 3, 1, 1)},
       {"slices_stride", plane(5, 128, 200, 11, 3, 2, 1)},
+      {"slices_packed_where_used", plane(2, 64, 512, 7, 3, 1, 1)},
       {"image_chunks", plane(8, 16, 32, 40, 3, 1, 1)},
       {"windows_in_padding", with(plane(1, 17, 24, 22, 2, 2, 0),
                                   [](ConvProblem& p) {

@@ -17,8 +17,8 @@ struct Slice {
   int64_t first_channel, channels;
   std::unique_ptr<Primitive> reorder;  // from the plain weights of all channels
   std::vector<std::unique_ptr<Primitive>>
-      convolutions;  // of a whole group of images, and of the last if shorter
-  size_t packed_offset;
+      convolutions;      // of a whole group of images, and of the last if shorter
+  size_t packed_offset;  // in the workspace, when images are in several groups
 };
 
 struct Plan {
@@ -64,7 +64,12 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
   auto plan = std::make_shared<Plan>();
   std::vector<int64_t> channels = cut_evenly(result_channels(p, key.pass), 16, 64);
   auto slices = static_cast<int64_t>(channels.size()) - 1;
-  plan->images = cut_evenly(p.n, std::clamp(conv_pieces(p) / slices, int64_t{1}, p.n), 1);
+  // With pieces enough, the weights of a slice are packed where they are used once, and read from the cache.
+  constexpr int64_t kEnoughSlices = 8;
+  constexpr int64_t kFewRows = 8192;  // of results that a thread holds back
+  bool one_group = slices >= kEnoughSlices && p.n * result_positions(p, key.pass) <= kFewRows;
+  int64_t groups = one_group ? 1 : std::clamp(conv_pieces(p) / slices, int64_t{1}, p.n);
+  plan->images = cut_evenly(p.n, groups, 1);
   for (int64_t s = 0; s < slices; ++s) {
     auto at = static_cast<size_t>(s);
     Slice slice{channels[at], channels[at + 1] - channels[at], nullptr, {}, plan->workspace};
@@ -81,7 +86,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
       slice.convolutions.push_back(std::move(made));
     }
     slice.reorder = make_reorder(p, key.pass, slice, slice.convolutions[0]->desc(1));
-    plan->workspace += (slice.convolutions[0]->bytes(1) + 63) / 64 * 64;
+    if (groups > 1) plan->workspace += (slice.convolutions[0]->bytes(1) + 63) / 64 * 64;
     plan->slices.push_back(std::move(slice));
   }
   return plan;
@@ -121,11 +126,17 @@ void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const 
   int64_t source_image =
       pass == ConvPass::kForward ? p.in_positions() * p.in_channels : p.out_positions() * p.out_channels;
   auto slices = static_cast<int64_t>(plan.slices.size());
-  parallel_for(slices, [&](int64_t s) {
-    const Slice& slice = plan.slices[static_cast<size_t>(s)];
-    void* memory[] = {const_cast<void*>(weights), space + slice.packed_offset};
+  auto pack = [&](const Slice& slice, void* packed) {
+    void* memory[] = {const_cast<void*>(weights), packed};
     slice.reorder->run(memory);
-  });
+  };
+  bool pack_first = plan.groups() > 1;
+  if (pack_first) {
+    parallel_for(slices, [&](int64_t s) {
+      const Slice& slice = plan.slices[static_cast<size_t>(s)];
+      pack(slice, space + slice.packed_offset);
+    });
+  }
   parallel_for(slices * plan.groups(), [&](int64_t i) {
     const Slice& slice = plan.slices[static_cast<size_t>(i / plan.groups())];
     auto group = static_cast<size_t>(i % plan.groups());
@@ -134,7 +145,12 @@ void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const 
     const Primitive& convolution = *slice.convolutions[shorter ? slice.convolutions.size() - 1 : 0];
     void* tile = thread_scratch(Scratch::kOut, static_cast<size_t>(rows * slice.channels * size));
     const char* from = static_cast<const char*>(source) + first * source_image * size;
-    void* memory[] = {const_cast<char*>(from), space + slice.packed_offset, tile,
+    void* packed = space + slice.packed_offset;
+    if (!pack_first) {
+      packed = thread_scratch(Scratch::kB, slice.convolutions[0]->bytes(1));
+      pack(slice, packed);
+    }
+    void* memory[] = {const_cast<char*>(from), packed, tile,
                       const_cast<float*>(bias ? bias + slice.first_channel : nullptr)};
     convolution.run(std::span(memory, bias ? 4 : 3));
     char* to = static_cast<char*>(result) + (first * positions * channels + slice.first_channel) * size;

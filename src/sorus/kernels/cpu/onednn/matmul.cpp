@@ -30,6 +30,8 @@ constexpr int64_t kFewPieces = 8;
 constexpr int64_t kMaxPieces = 64;  // enough for load balance; more only costs hand-outs
 constexpr int64_t kRowTile = 64;    // rows that make reading a packed b worth it
 constexpr int64_t kFewRows = 512;
+constexpr int64_t kRowsOfOneTile = 1024;  // up to here a packed tile of b is used once, from the cache
+constexpr int64_t kMaxColumnTiles = 32;   // of which each reads all of a
 constexpr int64_t kLongSum = 2048;
 constexpr int64_t kCacheBytes = 1024 * 1024;  // part of the second-level cache that a packed tile may take
 constexpr int64_t kPartialBytes = 64 << 20;
@@ -116,9 +118,9 @@ void cut_tiles(const Key& key, Plan& plan) {
   int64_t fits = kCacheBytes / (deep * static_cast<int64_t>(element_size(key.type)));
   int64_t cache_tiles = ceil_div(panels, std::max(fits / kPanel, int64_t{1}));
   int64_t m_tiles = 1, n_tiles = 1;
-  if (key.m < kFewRows && (panels >= std::min(per_matrix, kFewPieces) || key.m < 2 * kRowTile)) {
+  if (key.m <= kRowsOfOneTile && (panels >= std::min(per_matrix, kFewPieces) || key.m < 2 * kRowTile)) {
     // Columns alone: each tile of b is packed where it is used and read while it is in the cache.
-    n_tiles = std::max(std::min(per_matrix, panels), cache_tiles);
+    n_tiles = std::max(std::min({per_matrix, panels, kMaxColumnTiles}), cache_tiles);
   } else {
     // Tiles of b that stay in the cache while tiles of rows pass by.
     n_tiles = key.k < kFewRows ? 1 : cache_tiles;
