@@ -9,6 +9,7 @@ namespace sorus::python {
 [[nodiscard]] std::vector<Function> two_operand_functions();
 [[nodiscard]] std::vector<Function> activation_functions();
 [[nodiscard]] std::vector<Function> shape_functions();
+[[nodiscard]] std::vector<Function> stacking_functions();
 [[nodiscard]] std::vector<Function> index_functions();
 [[nodiscard]] std::vector<Function> reduce_functions();
 [[nodiscard]] std::vector<Function> linalg_functions();

@@ -39,9 +39,9 @@ NB_MODULE(_core, m) {
   for (auto* table :
        {&sorus::python::elementwise_functions, &sorus::python::two_operand_functions,
         &sorus::python::activation_functions, &sorus::python::shape_functions,
-        &sorus::python::index_functions, &sorus::python::reduce_functions, &sorus::python::linalg_functions,
-        &sorus::python::nn_functions, &sorus::python::loss_functions, &sorus::python::random_functions,
-        &sorus::python::recurrent_functions, &sorus::python::optim_functions,
-        &sorus::python::schedule_functions})
+        &sorus::python::stacking_functions, &sorus::python::index_functions, &sorus::python::reduce_functions,
+        &sorus::python::linalg_functions, &sorus::python::nn_functions, &sorus::python::loss_functions,
+        &sorus::python::random_functions, &sorus::python::recurrent_functions,
+        &sorus::python::optim_functions, &sorus::python::schedule_functions})
     sorus::python::add_functions(table());
 }

@@ -125,8 +125,8 @@ def set_context(**kwargs):
     the same to the bit in
     every mode) or "relaxed"; `save_graphs` 1 writes every graph that is compiled as it was recorded and as
     it runs, True, 2 or 3 also after each pass, as text, as a picture and with a report of kernels and memory,
-    to the folder `save_graphs_path`, "." by default; an accelerator asked for is replaced by the CPU, with one
-    warning.
+    to the folder `save_graphs_path`, "." by default; an accelerator asked for is replaced by the CPU, with
+    one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")
@@ -153,8 +153,8 @@ def _known(name, what):
 
 
 def on_change(listener):
-    """Calls `listener(name, value)` for what was set so far, since parts of the package load late, and at each
-    change.
+    """Calls `listener(name, value)` for what was set so far, since parts of the package load late, and at
+    each change.
     """
     _listeners.append(listener)
     for name in _set:

@@ -1,7 +1,6 @@
 """What the functions of this folder share."""
 
 from .. import _core
-from .. import _functions as F
 from .._core import Tensor
 
 _d = _core.dtypes
@@ -26,12 +25,6 @@ _LARGEST = {
 
 def _each(value, function):
     return tuple(function(t) for t in value) if isinstance(value, (tuple, list)) else function(value)
-
-
-def _to_3d(t):
-    if t.ndim >= 3:
-        return t
-    return F.expand_dims(t, 2) if t.ndim == 2 else F.reshape(t, (1, -1, 1))
 
 
 def _numbers(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import _core
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _as_tensor, _d, _float32, _int32, _int64, _write
+from ._common import _as_tensor, _d, _float32, _int32, _write
 
 
 def take_by(x, indices, axis, mode):
@@ -27,20 +27,9 @@ def select_index(x, axis, index):
     return F.squeeze(F.narrow(x, axis, index, 1), axis)
 
 
-def _axis_of(x, axis, what):
-    """The axis, counted from the front."""
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"{what}: axis is out of range: got {axis}, need {-x.ndim} to {x.ndim - 1}")
-    return axis % x.ndim
-
-
-def index_fill(x, axis, index, value) -> Tensor:
+def index_fill_by(x, axis, index, value) -> Tensor:
     """x with the slices at `index` filled."""
-    index = Tensor([index]) if isinstance(index, int) else F.reshape(index, -1)
-    items = (slice(None),) * _axis_of(x, axis, "index_fill") + (index,)
-    made = x.copy()
-    made[items] = value
-    return made
+    return F.index_fill(x, axis, Tensor([index]) if isinstance(index, int) else F.reshape(index, -1), value)
 
 
 def index_put_any(x, indices, values, accumulate):
@@ -55,17 +44,6 @@ def masked_fill_any(x, mask, value):
     if isinstance(value, Tensor) and value.ndim:
         raise ValueError(f"masked_fill: 'value' has the wrong shape: got {value.shape}, need a scalar")
     return F.masked_fill(x, mask, F.cast(value, x.dtype) if isinstance(value, Tensor) else value)
-
-
-def masked_scatter(x, mask, source) -> Tensor:
-    """x with the elements where the mask is true replaced by those of `source` in order."""
-    mask = F.broadcast_to(mask, x.shape)
-    made = x.copy()
-    count = int(F.sum(F.cast(mask, _int64)))
-    if source.size < count:
-        raise ValueError(f"masked_scatter: too few elements: got {source.size}, need {count}")
-    made[mask] = F.narrow(F.reshape(source, -1), 0, 0, count)
-    return made
 
 
 def nonzero_by(x, as_tuple):
@@ -117,17 +95,12 @@ def assign_sub(variable, value) -> Tensor:
     return _write(variable, F.cast(F.sub(variable, value), variable.dtype))
 
 
-def select_scatter(x, src, axis, index) -> Tensor:
-    """x with the slice at an index of an axis replaced."""
-    made = x.copy()
-    made[(slice(None),) * _axis_of(x, axis, "select_scatter") + (index,)] = src
-    return made
-
-
 def slice_scatter(x, src, axis, start, end, step) -> Tensor:
-    """x with a slice of an axis replaced."""
+    """x with a slice of an axis replaced by `src`, which broadcasts."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"slice_scatter: axis is out of range: got {axis}, need {-x.ndim} to {x.ndim - 1}")
     made = x.copy()
-    made[(slice(None),) * _axis_of(x, axis, "slice_scatter") + (slice(start, end, step),)] = src
+    made[(slice(None),) * (axis % x.ndim) + (slice(start, end, step),)] = src
     return made
 
 

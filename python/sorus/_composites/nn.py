@@ -148,15 +148,10 @@ def clip_by_global_norm(tensors, clip_norm, use_norm):
     return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)
 
 
-def lp_pool(axes, x, norm_type, kernel_size, stride, ceil_mode):
+def lp_pool_by(axes, x, norm_type, kernel_size, stride, ceil_mode):
     """Norms of order norm_type over windows."""
     kernel = _spatial(kernel_size, axes, "kernel_size")
-    count = 1
-    for k in kernel:
-        count *= k
-    powers = F.pow(x, float(norm_type))
-    sums = F.mul(avg_pool_by(axes, powers, kernel, stride, 0, ceil_mode, True, 0), count)
-    return F.pow(sums, 1.0 / float(norm_type))
+    return F.lp_pool(x, float(norm_type), kernel, () if stride is None else stride, ceil_mode)
 
 
 def lrn(x, depth_radius, bias, alpha, beta, norm_region):
@@ -171,32 +166,3 @@ def lrn(x, depth_radius, bias, alpha, beta, norm_region):
     for k in range(1, 2 * depth_radius + 1):
         total = F.add(total, F.narrow(squares, 1, k, channels))
     return F.div(x, F.pow(F.add(F.mul(total, alpha), bias), beta))
-
-
-def multilabel_soft_margin_loss(x, target, weight, reduction):
-    """Mean over classes of the cross entropy of sigmoid(x) with each label on its own."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(
-            f"multilabel_soft_margin_loss: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'"
-        )
-    losses = F.add(F.mul(target, F.log_sigmoid(x)), F.mul(F.sub(1, target), F.log_sigmoid(F.neg(x))))
-    losses = F.mean(F.neg(losses if weight is None else F.mul(losses, weight)), (-1,))
-    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
-
-
-def multi_margin_loss(x, target, p, margin, weight, reduction):
-    """Mean over classes other than the target of max(0, margin - x[target] + x) ** p, for each row."""
-    if p not in (1, 2):
-        raise ValueError(f"multi_margin_loss: 'p' is out of range: got {p}, need 1 or 2")
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(
-            f"multi_margin_loss: unknown reduction: got {reduction!r}, need 'mean', 'sum' or 'none'"
-        )
-    places = F.expand_dims(target, -1)
-    lacks = F.clip(F.add(F.sub(x, F.gather_elements(x, places, -1)), margin), 0, None)
-    lacks = lacks if p == 1 else F.square(lacks)
-    if weight is not None:
-        lacks = F.mul(lacks, F.expand_dims(F.gather(weight, target, 0), -1))
-    classes = F.arange(0, x.shape[-1], 1, target.dtype)
-    losses = F.mean(F.where(F.equal(classes, places), 0.0, lacks), (-1,))
-    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)

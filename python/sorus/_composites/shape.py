@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers, _to_3d
+from ._common import _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers
 
 
 def reshape_as(x, other):
@@ -62,40 +62,19 @@ def expand_as(x, other):
     return F.broadcast_to(x, other.shape)
 
 
-def hstack(tensors):
-    """Along the second axis, or the first of vectors."""
-    made = atleast_1d(tensors)
-    return F.concat(made, 0 if made[0].ndim == 1 else 1)
-
-
-def vstack(tensors):
-    """Along the first axis."""
-    return F.concat(atleast_2d(tensors), 0)
-
-
-def dstack(tensors):
-    """Along the third axis."""
-    return F.concat(atleast_3d(tensors), 2)
-
-
-def column_stack(tensors):
-    """Vectors as columns, matrices side by side."""
-    return F.concat([F.expand_dims(t, 1) if t.ndim == 1 else t for t in atleast_1d(tensors)], 1)
-
-
-def atleast_1d(value):
+def atleast_each_1d(value):
     """With one axis or more."""
-    return _each(value, lambda t: F.reshape(t, 1) if t.ndim == 0 else t)
+    return _each(value, F.atleast_1d)
 
 
-def atleast_2d(value):
+def atleast_each_2d(value):
     """With two axes or more."""
-    return _each(value, lambda t: F.reshape(t, (1, -1)) if t.ndim < 2 else t)
+    return _each(value, F.atleast_2d)
 
 
-def atleast_3d(value):
+def atleast_each_3d(value):
     """With three axes or more."""
-    return _each(value, _to_3d)
+    return _each(value, F.atleast_3d)
 
 
 def split_any(x, sections, axis):
@@ -111,41 +90,24 @@ def split_any(x, sections, axis):
     return F.split_sizes(x, sections, axis)
 
 
-_MOST_PIECES = 65536  # more than the elements there are only gives empty ones
-
-
-def tensor_split(x, sections, axis) -> tuple[Tensor, ...]:
+def split_evenly(x, sections, axis) -> tuple[Tensor, ...]:
     """As many nearly equal pieces, or pieces between the indices listed."""
-    extent = x.shape[axis]
-    if _is_int(sections):
-        most = max(extent, _MOST_PIECES)
-        if not 0 < sections <= most:
-            raise ValueError(
-                f"tensor_split: number of pieces is out of range: got {sections}, need 1 to {most}"
-            )
-        sizes = [extent // sections + (i < extent % sections) for i in range(sections)]
-        return F.split_sizes(x, sizes, axis)
-    bounds = [0, *[min(max(i + extent if i < 0 else i, 0), extent) for i in sections], extent]
-    pieces = [
-        F.narrow(x, axis, a, max(b - a, 0)) if a < extent or b > a else F.narrow(x, axis, 0, 0)
-        for a, b in zip(bounds, bounds[1:])
-    ]
-    return tuple(pieces)
+    return F.tensor_split(x, sections, axis) if _is_int(sections) else F.tensor_split_at(x, sections, axis)
 
 
 def hsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the second axis, or the first of a vector."""
-    return tensor_split(x, sections, 0 if x.ndim == 1 else 1)
+    return split_evenly(x, sections, 0 if x.ndim == 1 else 1)
 
 
 def vsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the first axis."""
-    return tensor_split(x, sections, 0)
+    return split_evenly(x, sections, 0)
 
 
 def dsplit(x, sections) -> tuple[Tensor, ...]:
     """tensor_split along the third axis."""
-    return tensor_split(x, sections, 2)
+    return split_evenly(x, sections, 2)
 
 
 def slice_of(x, begin, size):
@@ -171,17 +133,6 @@ def strided_slice_masked(
         else:
             items.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
     return x[tuple(items)]
-
-
-def rot90(x, k, dims):
-    """Turned k times by a quarter in the plane of two axes."""
-    a, b = dims
-    k %= 4
-    if k == 1:
-        return F.flip(F.swapaxes(x, a, b), a)
-    if k == 2:
-        return F.flip(x, (a, b))
-    return F.flip(F.swapaxes(x, a, b), b) if k == 3 else x
 
 
 def repeat_interleave_any(x, repeats, axis):
@@ -213,16 +164,6 @@ def pad_last(x, padding, mode, value):
     before = [0] * free + widths[0::2][::-1]
     after = [0] * free + widths[1::2][::-1]
     return F.pad(x, before, after, mode, 0 if value is None else value)
-
-
-def tril_indices(row, col, offset, dtype):
-    """Coordinates of the lower triangle."""
-    return F.cast(F.transpose(F.nonzero(F.tril(F.full((row, col), 1), offset))), dtype)
-
-
-def triu_indices(row, col, offset, dtype):
-    """Coordinates of the upper triangle."""
-    return F.cast(F.transpose(F.nonzero(F.triu(F.full((row, col), 1), offset))), dtype)
 
 
 def meshgrid_by(tensors, indexing):

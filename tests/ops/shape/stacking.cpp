@@ -69,7 +69,8 @@ OP_SAMPLES(tensor_split) {
 }
 OP_ERRORS(tensor_split) {
   return {
-      {"none", [] { (void)tensor_split(Tensor({1.0F}), 0); }, ErrorKind::kValue, "got 0, need 1 or more"}};
+      {"none", [] { (void)tensor_split(Tensor({1.0F}), 0); }, ErrorKind::kValue, "got 0, need 1 to 65536"},
+      {"too many", [] { (void)tensor_split(Tensor({1.0F}), 65537); }, ErrorKind::kValue, "got 65537"}};
 }
 
 OP_SAMPLES(rot90) {

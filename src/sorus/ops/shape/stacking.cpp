@@ -74,8 +74,10 @@ Tensor block_diag(std::span<const Tensor> tensors) {
 
 TensorList tensor_split(const Tensor& x, int64_t sections, int64_t axis) {
   int at = normalize_axis("tensor_split", axis, x.rank());
-  SORUS_CHECK(sections > 0, ValueError,
-              "tensor_split: number of sections is not positive: got {}, need 1 or more", sections);
+  constexpr int64_t kMostPieces = 65536;  // more than the elements there are only gives empty ones
+  int64_t most = std::max(x.size(at), kMostPieces);
+  SORUS_CHECK(sections > 0 && sections <= most, ValueError,
+              "tensor_split: number of pieces is out of range: got {}, need 1 to {}", sections, most);
   std::vector<int64_t> sizes(static_cast<size_t>(sections), x.size(at) / sections);
   std::fill_n(sizes.begin(), x.size(at) % sections, x.size(at) / sections + 1);
   return split_sizes(x, sizes, at);

@@ -27,7 +27,7 @@ namespace sorus {
 [[nodiscard]] SORUS_API Tensor block_diag(std::span<const Tensor> tensors);
 
 /// `sections` pieces whose extents differ by at most one, the larger first; more pieces than elements give
-/// empty ones. Throws ValueError unless sections > 0.
+/// empty ones. Throws ValueError unless 0 < sections <= max(extent, 65536).
 [[nodiscard]] SORUS_API TensorList tensor_split(const Tensor& x, int64_t sections, int64_t axis = 0);
 /// Pieces that end at the given positions, and the rest; positions behave as bounds of a Python slice.
 [[nodiscard]] SORUS_API TensorList tensor_split_at(const Tensor& x, std::span<const int64_t> positions,
