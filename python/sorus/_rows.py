@@ -89,8 +89,16 @@ def make(name, lines, module, helpers=None):
         left, right = line.split(" -> ")
         descriptions.append(_describe(left, left[left.index("(") + 1 : left.rindex(")")], right, helpers))
     shown = [d[0] for d in descriptions]
-    doc = _core.op_doc(name)
+    doc = _core.op_doc(name) or _words_of(descriptions[0][-1])
     return _core.make_op(name, module, "\n".join(shown) + ("\n\n" + doc if doc else ""), descriptions)
+
+
+def _words_of(call):
+    """What the function of a call does; nothing for calls of calls, which no function's words describe."""
+    _, target, arguments, _ = call
+    if any(kind == "call" for kind, *_ in arguments):
+        return ""
+    return _core.op_doc(target) if isinstance(target, str) else target.__doc__ or ""
 
 
 def _describe(text, parameters, call, helpers):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sorus.numpy as mnp
-from sorus import Tensor, mint
+from sorus import Tensor, mint, ops
 
 A = np.array([[1.5, -2.0, 0.5], [4.0, 1.0, -3.0]], np.float32)
 B = np.array([[2.0, 1.0, -1.0], [0.5, 3.0, 2.0]], np.float32)
@@ -64,3 +64,9 @@ def test_mint_tells_an_axis_from_another_operand():
     assert mint.min(Tensor(A), 0)[1].asnumpy().tolist() == [0, 0, 1]
     assert np.array_equal(mint.max(Tensor(A), Tensor(B)).asnumpy(), np.maximum(A, B))
     assert np.array_equal(mint.min(Tensor(A), Tensor(0.5)).asnumpy(), np.minimum(A, 0.5))
+
+
+def test_functions_say_how_they_are_called_and_what_they_do():
+    assert ops.relu.__doc__.startswith("relu(input, inplace=False)\n\nx, and 0 where x < 0")
+    assert "pieces" in ops.tensor_split.__doc__
+    assert ops.softmin.__doc__ == "softmin(x, axis=-1, *, dtype=None)"
