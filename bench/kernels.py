@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from results import processor, write_section
+from results import clock_of, processor, write_section
 from run import ROOT, SORUS_ENVIRONMENT
 
 WANTED, WANTED_WEIGHTS = 1.05, 1.15  # largest ratios that we want, the second for gradients of weights
@@ -83,7 +83,7 @@ def wanted(name: str) -> float:
 
 def report(results: dict[str, tuple[float, float]], rounds: int, threads: int) -> str:
     lines = [
-        f"{processor()}, {threads} threads on either side, taking turns; medians of {rounds} rounds.",
+        f"{processor()}, {clock_of(threads)} on either side, taking turns; medians of {rounds} rounds.",
         "oneDNN has its own layouts, and copies into them are not counted; ours has plain weights and",
         "channels-last activations, and all packing is counted. Plain matmuls have operands as the caller",
         "holds them on both sides.",

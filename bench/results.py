@@ -17,6 +17,11 @@ def processor() -> str:
     return "unknown processor"
 
 
+def clock_of(threads: int) -> str:
+    """What is measured: with one thread, processor time, which other load moves little."""
+    return "processor time of one thread" if threads == 1 else f"{threads} threads"
+
+
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
     """Puts a section in the place of the one of the same title, or at the end."""
     old = page.read_text(encoding="utf-8") if page.exists() else ""
