@@ -5,6 +5,7 @@
 #include "binding/bridge.h"
 #include "binding/release_gil.h"
 #include "sorus/base/hash.h"
+#include "sorus/base/host_lock.h"
 #include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
 
@@ -86,6 +87,16 @@ std::string python_call_site() {
   return "";
 }
 
+/// Waits of the library let other Python threads run.
+void wait_without_gil(void (*body)(void*), void* context) {
+  if (!Py_IsInitialized() || PyGILState_Check() == 0) return body(context);
+  GilRelease release;
+  body(context);
+}
+
+void* take_gil() { return Py_IsInitialized() ? new GilAcquire : nullptr; }
+void give_gil(void* taken) { delete static_cast<GilAcquire*>(taken); }
+
 nb::dict stats() {
   const FollowStats& s = follow_stats();
   nb::dict d;
@@ -101,6 +112,7 @@ nb::dict stats() {
 }  // namespace
 
 void bind_boundary(nb::module_& m) {
+  set_host_lock_hooks({.wait = &wait_without_gil, .take = &take_gil, .give = &give_gil});
   nb::class_<PureFunction>(m, "PureFunction")
       .def("__init__", [](PureFunction* self,
                           nb::object function) { new (self) PureFunction(over_lists(std::move(function))); })

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -86,15 +87,49 @@ def test_audit_finds_a_function_that_is_not_pure(tmp_path):
     assert "a replay differs from the function" in done.stderr
 
 
-def test_an_error_in_graph_mode_names_the_line():
+def lines_of(error):
+    """Lines of this file that an exception passed, outermost first."""
+    return [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == __file__]
+
+
+def test_an_error_about_values_comes_at_the_line_that_asked_for_it():
     loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 
-    @ms.jit
     def f(logits, labels):
-        return loss_fn(logits, labels) * 2.0  # the line that is named
+        loss = loss_fn(logits, labels)
+        return loss * 2.0
 
+    here = f.__code__.co_firstlineno + 1
     logits = ms.Tensor(np.zeros((2, 3), np.float32))
-    for _ in range(2):
-        f(logits, ms.Tensor(np.array([0, 2], np.int32)))
-    with pytest.raises(IndexError, match=r"test_jit_pure\.py:\d+ in f"):
-        f(logits, ms.Tensor(np.array([0, 7], np.int32)))
+    texts = set()
+    for function in (f, ms.jit(f)):
+        for _ in range(3):
+            function(logits, ms.Tensor(np.array([0, 2], np.int32)))
+        with pytest.raises(IndexError) as caught:
+            function(logits, ms.Tensor(np.array([0, 7], np.int32)))
+        assert lines_of(caught.value)[-1] == here
+        texts.add(str(caught.value))
+    assert len(texts) == 1
+    replayed = ms.jit(f, pure=True)
+    replayed(logits, ms.Tensor(np.array([0, 2], np.int32)))
+    with pytest.raises(IndexError) as caught:
+        replayed(logits, ms.Tensor(np.array([0, 7], np.int32)))
+    assert str(caught.value) == f"{texts.pop()} (at {__file__}:{here} in f)"
+    replayed(logits, ms.Tensor(np.array([0, 1], np.int32)))
+
+
+def test_a_replay_that_fails_leaves_parameters_alone():
+    p = ms.Parameter(tensor(1, 2, 3), name="p")
+
+    @ms.jit(pure=True)
+    def f(i):
+        ops.assign_add(p, p)
+        ops.gather(p, i * 2, 0)
+        return p + 1
+
+    f(ms.Tensor([0, 1], ms.int32))
+    f(ms.Tensor([1, 1], ms.int32))
+    with pytest.raises(IndexError, match="got 4, need -3 <= index < 3"):
+        f(ms.Tensor([1, 2], ms.int32))
+    assert p.asnumpy().tolist() == [4, 8, 12]
+    assert f(ms.Tensor([0, 0], ms.int32)).asnumpy().tolist() == [9, 17, 25]

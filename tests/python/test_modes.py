@@ -431,6 +431,44 @@ def order_of_a_dictionary(wrap):
         yield lambda: f({"bb": X * 2, "a": X})
 
 
+@program
+def refused_values(wrap):
+    st = {"at": 1, "where": "inside"}
+    labels = [Tensor(np.array([0, i], np.int32)) for i in range(9)]
+
+    @wrap
+    def f(x):
+        logits = ops.stack([x, x * 2])
+        y = x * 3
+        if st["where"] == "inside":
+            try:
+                y = y + ops.cross_entropy(logits, labels[st["at"]])
+            except IndexError as e:
+                print("caught", e)
+                y = y - 1
+        else:
+            y = y + ops.cross_entropy(logits, labels[st["at"]])
+        picked = ops.gather(y, (x * st["at"]).astype(ms.int32) - 1, 0)
+        return y, picked
+
+    def s(where, at):
+        st.update(where=where, at=at)
+        return f(X)
+
+    for where, at in (
+        ("inside", 1),
+        ("inside", 1),
+        ("inside", 7),
+        ("inside", 7),
+        ("outside", 1),
+        ("outside", 8),
+        ("outside", 8),
+        ("inside", 1),
+        ("outside", 1),
+    ):
+        yield lambda where=where, at=at: s(where, at)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_modes_agree(name):
     check_equal(PROGRAMS[name])

@@ -92,6 +92,22 @@ def exception_in_the_middle(wrap):
 
 
 @program
+def refused_value_in_the_middle(wrap):
+    p = Parameter(vector(1, 2, 3), name="p")
+
+    @wrap
+    def f(i):
+        p.set_data(p * 2)
+        q = ops.gather(p, i, 0)
+        p.set_data(p + q)
+        return p
+
+    for i in (0, 0, 5, 1, 5, 5, 2, 0):
+        yield lambda i=i: f(Tensor(i, ms.int32))
+        yield lambda: p
+
+
+@program
 def gradients(wrap):
     def loss(x, y):
         return (x * x * ops.sin(y)).sum()

@@ -1,6 +1,8 @@
 """Several threads at once: one network that all call, networks that each train, values that others drop."""
 
+import queue
 import threading
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -140,3 +142,145 @@ def test_one_parameter_is_updated_by_all_threads():
 
     together([run] * 3)
     assert p.asnumpy().tolist() == [150, 150, 150]
+
+
+def test_a_thread_that_is_joined_reads_what_is_pending():
+    def body(x):
+        y = ops.tanh(x * 2)
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(float((y + 1).sum())))
+        thread.start()
+        thread.join()
+        return y * seen[0]
+
+    x = Tensor(np.linspace(0, 1, 5, dtype=np.float32))
+    function = ms.jit(body)
+    assert {bits(function(x)) for _ in range(5)} == {bits(body(x))}
+
+
+def test_workers_read_pending_values_while_the_function_goes_on():
+    with futures.ThreadPoolExecutor(4) as pool:
+
+        def body(x):
+            results = []
+            for i in range(8):
+                x = ops.tanh(x) * 1.5 + i
+                results.append(pool.submit(bits, x))
+            total = x.sum()
+            return [r.result() for r in results], total, x
+
+        function = ms.jit(body)
+        x = Tensor(np.linspace(0, 1, 50, dtype=np.float32))
+        expected = bits(body(x))
+        for _ in range(30):
+            assert bits(function(x)) == expected
+
+
+def test_a_pool_maps_a_compiled_network():
+    net = network()
+    compiled = ms.jit(lambda x: ops.softmax(net(x) * float(x[0, 0, 0, 0])))
+    numbers = np.random.default_rng(2)
+    inputs = [Tensor(numbers.standard_normal((1 + i % 2, 1, 8, 8), dtype=np.float32)) for i in range(40)]
+    expected = [bits(ops.softmax(net(x) * float(x[0, 0, 0, 0]))) for x in inputs]
+    with futures.ThreadPoolExecutor(8) as pool:
+        for _ in range(3):
+            assert list(pool.map(lambda x: bits(compiled(x)), inputs)) == expected
+
+
+def test_a_loader_thread_feeds_a_compiled_step():
+    net = network()
+    step = ms.jit(lambda x: net(x * 2).sum())
+    batches = queue.Queue(2)
+
+    def load():
+        for i in range(20):
+            batches.put(Tensor(np.full((2, 1, 8, 8), i, np.float32)) / 7)
+        batches.put(None)
+
+    expected = [bits(net(Tensor(np.full((2, 1, 8, 8), i, np.float32)) / 7 * 2).sum()) for i in range(20)]
+    thread = threading.Thread(target=load)
+    thread.start()
+    assert [bits(step(x)) for x in iter(batches.get, None)] == expected
+    thread.join()
+
+
+def test_others_wait_for_a_long_segment_without_stopping_it():
+    big = Tensor(np.ones((300, 300), np.float32))
+    shared = []
+
+    @ms.jit
+    def work(x):
+        for _ in range(12):
+            x = ops.tanh(x @ x * 1e-3)
+        shared.append(x)
+        return x
+
+    expected = bits(work(big))
+
+    def read():
+        for _ in range(200):
+            for x in list(shared):
+                assert bits(x) == expected
+        return True
+
+    assert together([lambda: [bits(work(big)) for _ in range(12)][-1], read]) == [expected, True]
+
+
+def test_steps_on_one_network_never_tear_a_parameter():
+    p = Parameter(Tensor(np.zeros(5000, np.float32)), name="p")
+
+    @ms.jit
+    def step(x):
+        ops.assign_add(p, x)
+        ops.assign_sub(p, x * 0.5)
+        return p * 2
+
+    x = Tensor(np.ones(5000, np.float32))
+
+    def run():
+        for _ in range(60):
+            for value in (step(x).asnumpy(), p.asnumpy()):
+                assert (value == value[0]).all()
+
+    together([run] * 4)
+    assert 0 < p.asnumpy()[0] <= 4 * 60 * 0.5
+
+
+def test_replays_count_exactly():
+    p = Parameter(Tensor(np.zeros(3, np.float32)), name="p")
+    q = Parameter(Tensor(np.zeros(3, np.float32)), name="q")
+
+    @ms.jit(pure=True)
+    def count(x):
+        ops.assign_add(p, x)
+        ops.assign_add(q, x)
+        return p - q
+
+    x = Tensor(np.ones(3, np.float32))
+    count(x)
+
+    def run():
+        for _ in range(100):
+            assert not count(x).asnumpy().any()
+
+    together([run] * 4)
+    assert p.asnumpy().tolist() == q.asnumpy().tolist() == [401, 401, 401]
+
+
+def test_a_handle_may_go_on_another_thread():
+    keep = []
+
+    @ms.jit
+    def body(x):
+        y = x * 1
+        y += 1
+        keep.append(y)
+        del y
+        thread = threading.Thread(target=keep.clear)
+        thread.start()
+        thread.join()
+        return x * 3
+
+    x = Tensor(np.ones(5, np.float32))
+    for _ in range(6):
+        assert body(x).asnumpy().tolist() == [3] * 5

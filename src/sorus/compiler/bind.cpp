@@ -41,7 +41,7 @@ void Binder::find_last_uses() {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     for (ValueId v : graph_.nodes[i].in)
       if (v != kNoValue) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
-    if (graph_.nodes[i].op->traits.may_fail) last_failure_ = static_cast<int32_t>(i);
+    if (graph_.nodes[i].op->check_values && !graph_.values_checked) last_check_ = static_cast<int32_t>(i);
   }
   for (ValueId v : graph_.outputs) last_use_[static_cast<size_t>(v)] = INT32_MAX;
 }
@@ -153,7 +153,7 @@ BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, const 
     if (b.place == Place::kArena && b.bytes == bytes) {
       bound.buffer = operands[k].buffer;
       ++binding_->report.in_place;
-    } else if (b.place == Place::kInput && index > last_failure_) {
+    } else if (b.place == Place::kInput && index > last_check_) {
       bound.buffer = add_buffer(Place::kArena, -1, bytes);
       binding_->buffers.back().donor = b.index;
     }
@@ -213,6 +213,10 @@ void Binder::settle_buffers() {
     else
       b.donor = -1;  // what stays inside is planned anyway
   }
+  for (Step& s : binding_->steps)
+    for (uint32_t i = s.in_count; i < s.in_count + s.out_count; ++i)
+      s.takes_input |=
+          binding_->buffers[static_cast<size_t>(binding_->arrays[s.first + i].buffer)].donor >= 0;
 }
 
 void Binder::plan() {

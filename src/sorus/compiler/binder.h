@@ -39,7 +39,7 @@ class Binder {
   std::vector<BoundValue> values_;    ///< by value id
   std::vector<int32_t> last_use_;     ///< by value id: index of the last node that reads it
   std::vector<int32_t> alive_until_;  ///< by buffer: the same over all values in it
-  int32_t last_failure_ = -1;         ///< last node that may fail; inputs are not written before it
+  int32_t last_check_ = -1;  ///< last node whose values are checked; inputs are not written before it
 };
 
 }  // namespace sorus

@@ -23,7 +23,8 @@ struct Step {
   uint32_t first = 0;  ///< index of the first array
   uint32_t in_count = 0;
   uint32_t out_count = 0;
-  int32_t workspace = -1;  ///< buffer, -1 for none
+  int32_t workspace = -1;    ///< buffer, -1 for none
+  bool takes_input = false;  ///< a result may be written over an input
 };
 
 struct Buffer {

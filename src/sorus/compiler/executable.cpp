@@ -1,6 +1,7 @@
 #include "sorus/compiler/executable.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sorus/base/throw_error.h"
 #include "sorus/compiler/binder.h"
@@ -15,18 +16,22 @@ constexpr size_t kMaxBindings = 8;
 class Run {
  public:
   Run(const Executable::Binding& binding, const Graph& graph, std::span<const Ref<Value>> inputs,
-      std::span<const char> donated)
-      : b_(binding), donated_(donated), base_(binding.buffers.size()) {
+      std::span<const char> donated, bool check)
+      : b_(binding), donated_(donated), check_(check), base_(binding.buffers.size()) {
     owned_.resize(static_cast<size_t>(b_.owned_count));
     // Even an arena of no bytes has an address: buffers of empty tensors lie in it.
     arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
     for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], graph, inputs);
   }
 
+  /// True once a step has begun that may write over a donated input.
+  [[nodiscard]] bool overwrites() const { return overwrites_; }
+
   void run_steps(std::span<const AttrsBox> slots) {
     SmallVector<Array, 8> arrays;
     for (const Step& s : b_.steps) {
       arrays.clear();
+      overwrites_ |= s.takes_input;
       for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
         const BoundArray& a = b_.arrays[s.first + i];
         arrays.push_back(a.array);
@@ -91,8 +96,10 @@ class Run {
     const void* attrs =
         s.node->slot >= 0 ? slots[static_cast<size_t>(s.node->slot)].ref().data : s.node->attrs.ref().data;
     void* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
+    const OpDef& op = *s.node->op;
     try {
-      s.kernel->run({*s.node->op, attrs, in, out, workspace});
+      if (check_ && op.check_values) op.check_values({op, attrs, in, {}});
+      s.kernel->run({op, attrs, in, out, workspace});
     } catch (const Error& e) {
       // The segment runs later than the line that asked for it, so the text says where that line is.
       if (s.node->site.empty()) throw;
@@ -102,6 +109,8 @@ class Run {
 
   const Executable::Binding& b_;
   std::span<const char> donated_;
+  bool check_;
+  bool overwrites_ = false;
   SmallVector<std::byte*, 64> base_;
   SmallVector<Ref<Storage>, 16> owned_;
   Ref<Storage> arena_;
@@ -125,17 +134,23 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
   return bindings_.back();
 }
 
-void Executable::run(std::span<const Ref<Value>> inputs, std::span<const char> donated,
-                     std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs) {
+void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated,
+                     std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs, bool check) {
   SORUS_INTERNAL(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size(),
                  "graph {} is run with {} inputs and {} outputs", graph_.name, inputs.size(), outputs.size());
   SmallVector<Strides, 16> strides;
   for (const Ref<Value>& v : inputs) strides.push_back(v->strides);
-  std::shared_ptr<const Binding> binding = binding_for(strides);
-  Run run(*binding, graph_, inputs, donated);
-  run.run_steps(slots);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    outputs[i] = run.result(binding->outputs[i], graph_.type(graph_.outputs[i]), inputs, graph_);
+  std::optional<Run> run;
+  try {
+    std::shared_ptr<const Binding> binding = binding_for(strides);
+    run.emplace(*binding, graph_, inputs, donated, check);
+    run->run_steps(slots);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputs[i] = run->result(binding->outputs[i], graph_.type(graph_.outputs[i]), inputs, graph_);
+  } catch (...) {
+    if (!run || !run->overwrites()) std::fill(donated.begin(), donated.end(), 0);
+    throw;
+  }
 }
 
 ExecutableReport Executable::report() {

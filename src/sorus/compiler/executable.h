@@ -36,10 +36,12 @@ class SORUS_API Executable {
 
   /// Runs on `inputs`, one for each graph input; they must have their bytes. Results come in the order of the
   /// graph's outputs. A result may take the storage of an input that is marked `donated`: the caller promises
-  /// that nobody reads that value any more. `slots` are the run-time attributes that nodes refer to. Throws
-  /// what a kernel throws; no input has been written then.
-  void run(std::span<const Ref<Value>> inputs, std::span<const char> donated, std::span<const AttrsBox> slots,
-           std::span<Ref<Value>> outputs);
+  /// that nobody reads that value any more. `slots` are the run-time attributes that nodes refer to. With
+  /// `check`, the values of each call are checked before its kernel. Throws what a check or a kernel throws;
+  /// `donated` marks then those inputs that may have been written. No check throws after that, unless the
+  /// graph says that its values are checked.
+  void run(std::span<const Ref<Value>> inputs, std::span<char> donated, std::span<const AttrsBox> slots,
+           std::span<Ref<Value>> outputs, bool check);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   /// The report for row-major inputs.

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 
+#include "sorus/base/host_lock.h"
 #include "sorus/base/log.h"
 #include "sorus/compiler/compile.h"
+#include "sorus/compiler/frame_store.h"
+#include "sorus/compiler/poison.h"
 
 namespace sorus {
 namespace {
@@ -16,23 +18,66 @@ constexpr size_t kMaxSegments = 64;
 constexpr size_t kMaxPrograms = 8;
 constexpr int kMissesBeforeGivingUp = 16;
 
-std::atomic<uint64_t> next_epoch{1};
+/// Numbers of boundary calls and of segments.
+uint64_t next_number() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
-/// Stands behind the results of a segment that failed: reading one of them throws what the segment threw.
-class Poison final : public PendingSource {
+/// While it lives, values of this thread's own frame that turn out to be needed are computed aside as well:
+/// what computes them now is not the host program, so no segment ends. They are met where another thread's
+/// values depend on them.
+class Aside {
  public:
-  Poison(std::exception_ptr error, int values) : error_(std::move(error)), values_(values) {}
-  void materialize(Value&) override { std::rethrow_exception(error_); }
-  void abandon(Value&) noexcept override {
-    if (values_.fetch_sub(1) == 1) delete this;
+  Aside() { ++depth(); }
+  ~Aside() { --depth(); }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+  static int& depth() {
+    static thread_local int value = 0;
+    return value;
   }
-
- private:
-  std::exception_ptr error_;
-  std::atomic<int> values_;
 };
 
+/// Computes one call as eager mode does. Operands are earlier results of the segment or its inputs; its
+/// results take their places among `results`.
+void compute_call(const RecordedCall& call, const AttrsBox& attrs, std::span<const Ref<Value>> inputs,
+                  std::span<Tensor> results) {
+  TensorList operands;
+  for (const RecordedOperand& o : call.in)
+    operands.push_back(o.source == kAbsent ? Tensor()
+                       : o.source >= 0     ? results[static_cast<size_t>(o.source)]
+                                           : Tensor(inputs[static_cast<size_t>(~o.source)]));
+  SmallVector<const Tensor*, 8> pointers;
+  for (const Tensor& t : operands) pointers.push_back(t.defined() ? &t : nullptr);
+  TensorList out;
+  check_values(*call.op, pointers, attrs.ref());
+  execute(*call.op, pointers, attrs.ref(), TypeList(call.out.begin(), call.out.end()), out);
+  for (size_t r = 0; r < out.size(); ++r)
+    results[static_cast<size_t>(call.first_out) + r] = std::move(out[r]);
+}
+
 }  // namespace
+
+/// A run that may write over inputs: no other thread may take them meanwhile, nor anything computed from them
+/// before it is there.
+class Frame::Running {
+ public:
+  explicit Running(Frame& frame) : frame_(frame) { set(true); }
+  ~Running() {
+    set(false);
+    frame_.running_.notify_all();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  void set(bool on) {
+    std::lock_guard lock(frame_.lock_);
+    frame_.running_.store(on, std::memory_order_release);
+  }
+  Frame& frame_;
+};
 
 // ---------------------------------------------------------------- values from outside
 
@@ -81,36 +126,49 @@ void Frame::Outside::grow() {
 // ---------------------------------------------------------------- a boundary call
 
 Frame& Frame::current() {
-  static thread_local Frame frame;
-  return frame;
+  static thread_local LentFrame frame;
+  return *frame;
+}
+
+void Frame::lose() noexcept {
+  lost_ = true;
+  running_ = false;
+  lock_.unlock();
 }
 
 void Frame::begin(Plan& plan) {
   plan_ = &plan;
-  epoch_ = next_epoch.fetch_add(1, std::memory_order_relaxed);
-  thread_ = std::this_thread::get_id();
   segment_ = plan.head;
   previous_ = nullptr;
-  at_ = 0;
-  base_ = 0;
   missed_ = false;
   outside_.clear();
-  inputs_.clear();
-  forget_pending();
-  input_of_.clear();
+  start_segment(0, next_number());
   mode_ = plan.given_up ? Mode::kOff : segment_ ? Mode::kFollow : Mode::kRecord;
+}
+
+/// Forgets all about the segment before.
+void Frame::start_segment(int32_t base, uint64_t epoch) {
+  {
+    std::lock_guard lock(lock_);
+    epoch_ = epoch;
+    base_ = base;
+    at_ = 0;
+    pending_.clear();
+  }
+  log_number_ = next_number();
+  input_of_.clear();
+  inputs_.clear();
+  writes_.clear();
 }
 
 void Frame::end(bool thrown) {
   struct Finish {
     Frame& f;
     ~Finish() {
-      f.forget_writes();
       f.mode_ = Mode::kOff;
       f.plan_ = nullptr;
       f.segment_ = f.previous_ = nullptr;
-      f.inputs_.clear();
-      f.forget_pending();
+      f.start_segment(0, 0);
     }
   } finish{*this};
   if (mode_ == Mode::kFollow) {
@@ -183,8 +241,10 @@ bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& 
   Places places;
   int32_t known = outside_.count();
   find_places(in, &places);
+  std::unique_lock lock(lock_);
   Match m = match_any(op, in, attrs, places, known);
   if (m == Match::kNo) [[unlikely]] {
+    lock.unlock();
     // Inference speaks first: a call that is refused leaves no trace.
     undo_places(in, known);
     SmallVector<const TensorType*, 8> types;
@@ -199,11 +259,10 @@ bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& 
     if (call.in[i].first_use) inputs_.push_back(in[i]->value());
   for (const TensorType& type : call.out) {
     Ref<Value> v = Value::make(type);  // a match implies the types, so inference does not run again
-    v->source = this;
+    v->source.store(this, std::memory_order_relaxed);
     v->frame = epoch_;
     v->place = base_ + static_cast<int32_t>(pending_.size());
-    std::lock_guard lock(pending_lock_);
-    pending_.push_back(v.get());
+    pending_.push_back({v.get(), false});
     out.push_back(Tensor(std::move(v)));
   }
   ++at_;
@@ -346,37 +405,36 @@ bool Frame::finish_followed() {
 }
 
 void Frame::next_segment() {
-  base_ += segment_->result_count;
-  at_ = 0;
+  int32_t base = base_ + segment_->result_count;
   previous_ = segment_;
   segment_ = segment_->next;
   mode_ = segment_ ? Mode::kFollow : Mode::kRecord;
-  input_of_.clear();
-  inputs_.clear();
-  forget_pending();
-  forget_writes();
+  start_segment(base, epoch_);
 }
 
-std::vector<Ref<Value>> Frame::hold_pending() {
-  std::lock_guard lock(pending_lock_);
-  std::vector<Ref<Value>> held(pending_.size());
-  for (size_t i = 0; i < held.size(); ++i) {
-    Value* v = pending_[i];
-    if (!v) continue;
-    // Without references it is being destroyed by another thread, which waits for the lock.
-    uint32_t refs = v->refs.load(std::memory_order_relaxed);
-    while (refs > 0 && !v->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {
-    }
-    if (refs == 0) continue;
-    held[i] = Ref<Value>(v);
-    v->refs.fetch_sub(1, std::memory_order_relaxed);  // the reference that made sure of it
+/// A reference to a value that is owed, with the lock held. Null when another thread is destroying it, which
+/// waits for the lock.
+Ref<Value> Frame::hold(Value* v) {
+  if (!v) return nullptr;
+  uint32_t refs = v->refs.load(std::memory_order_relaxed);
+  while (refs > 0 && !v->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {
   }
+  if (refs == 0) return nullptr;
+  Ref<Value> held(v);
+  v->refs.fetch_sub(1, std::memory_order_relaxed);  // the reference that made sure of it
   return held;
 }
 
-void Frame::forget_pending() {
-  std::lock_guard lock(pending_lock_);
-  pending_.clear();
+/// Those that were computed aside count as live, so that programs do not depend on other threads.
+Frame::Wanted Frame::hold_pending(std::vector<char>* live) {
+  std::lock_guard lock(lock_);
+  Wanted held(pending_.size());
+  live->assign(pending_.size(), 0);
+  for (size_t i = 0; i < held.size(); ++i) {
+    held[i] = hold(pending_[i].value);
+    (*live)[i] = held[i] || pending_[i].computed ? 1 : 0;
+  }
+  return held;
 }
 
 std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
@@ -393,77 +451,106 @@ std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
 }
 
 void Frame::run_compiled() {
-  std::vector<Ref<Value>> wanted = hold_pending();
-  std::vector<char> live(wanted.size());
-  for (size_t i = 0; i < live.size(); ++i) live[i] = wanted[i] ? 1 : 0;
+  std::vector<char> live;
+  Wanted wanted = hold_pending(&live);
   if (std::none_of(live.begin(), live.end(), [](char l) { return l; }) &&
       std::none_of(segment_->calls.begin(), segment_->calls.end(),
-                   [](const RecordedCall& c) { return c.op->traits.may_fail || c.op->traits.ordered; }))
+                   [](const RecordedCall& c) { return c.op->traits.ordered; }))
     return;
   try {
-    for (Ref<Value>& v : inputs_) v->ensure();
-    std::shared_ptr<SegmentProgram> program = program_for(std::move(live));
-    std::vector<AttrsBox> slots;
-    for (int32_t call : program->slots) slots.push_back(call_attrs_[static_cast<size_t>(call)]);
-    std::vector<char> donated(inputs_.size());
-    for (size_t i = 0; i < inputs_.size(); ++i) donated[i] = nobody_else_holds(inputs_[i]);
-    std::vector<Ref<Value>> results(program->executable->graph().outputs.size());
-    program->executable->run(inputs_, donated, slots, results);
-    ++follow_stats().runs;
-    size_t next = 0;
-    for (const Ref<Value>& v : wanted)
-      if (v) deliver(*v, results[next++]);
+    run_program(wanted, live);
   } catch (...) {
-    poison(std::current_exception(), wanted);
+    poison(std::current_exception(), wanted, {});
+    fail();
     throw;
+  }
+}
+
+void Frame::run_program(const Wanted& wanted, const std::vector<char>& live) {
+  bool shared = false;  // with somebody who may have changed bytes since the calls were checked
+  {
+    Aside aside;
+    for (Ref<Value>& v : inputs_) {
+      v->ensure();
+      shared |= v->storage->is_external();
+    }
+  }
+  std::shared_ptr<SegmentProgram> program = program_for(live);
+  std::vector<AttrsBox> slots;
+  for (int32_t call : program->slots) slots.push_back(call_attrs_[static_cast<size_t>(call)]);
+  std::vector<Ref<Value>> results(program->executable->graph().outputs.size());
+  std::vector<char> donated(inputs_.size());
+  Running running(*this);
+  for (size_t i = 0; i < inputs_.size(); ++i) donated[i] = !shared && nobody_else_holds(inputs_[i]);
+  try {
+    program->executable->run(inputs_, donated, slots, results, shared);
+  } catch (...) {
+    poison(std::current_exception(), wanted, donated);  // before other threads may take the inputs again
+    throw;
+  }
+  ++follow_stats().runs;
+  std::lock_guard lock(lock_);
+  size_t next = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!live[i]) continue;
+    if (wanted[i]) deliver(*wanted[i], *results[next]);
+    ++next;
   }
 }
 
 /// Computes the calls followed so far one by one, as eager mode does.
 void Frame::run_prefix() {
-  std::vector<Ref<Value>> wanted = hold_pending();
+  std::vector<char> live;
+  Wanted wanted = hold_pending(&live);
   try {
-    TensorList results;
+    Aside aside;
+    std::vector<Tensor> results(pending_.size());
     for (size_t j = 0; j < at_; ++j) {
       const RecordedCall& call = segment_->calls[j];
-      TensorList operands;
-      for (const RecordedOperand& o : call.in)
-        operands.push_back(o.source == kAbsent ? Tensor()
-                           : o.source >= 0     ? results[static_cast<size_t>(o.source)]
-                                               : Tensor(inputs_[static_cast<size_t>(~o.source)]));
-      SmallVector<const Tensor*, 8> pointers;
-      for (const Tensor& t : operands) pointers.push_back(t.defined() ? &t : nullptr);
-      const AttrsBox& attrs = call.dynamic ? call_attrs_[j] : call.attrs;
-      TypeList types(call.out.begin(), call.out.end());
-      size_t first = results.size();
-      execute(*call.op, pointers, attrs.ref(), types, results);
-      for (size_t r = first; r < results.size(); ++r)
-        if (wanted[r]) deliver(*wanted[r], results[r].value());
+      compute_call(call, call.dynamic ? call_attrs_[j] : call.attrs, inputs_, results);
+      std::lock_guard lock(lock_);
+      for (size_t r = 0; r < call.out.size(); ++r) {
+        size_t at = static_cast<size_t>(call.first_out) + r;
+        if (wanted[at]) deliver(*wanted[at], *results[at].value());
+      }
     }
-    forget_pending();
-    forget_writes();
+    std::lock_guard lock(lock_);
+    pending_.clear();
   } catch (...) {
-    poison(std::current_exception(), wanted);
+    poison(std::current_exception(), wanted, {});
+    fail();
     throw;
   }
+  writes_.clear();
 }
 
-void Frame::deliver(Value& pending, const Ref<Value>& result) {
-  pending.storage = result->storage;
-  pending.strides = result->strides;
-  pending.offset = result->offset;
-  pending.source = nullptr;
+/// With the lock held: the value gets its bytes unless another thread was faster.
+void Frame::deliver(Value& pending, const Value& result) {
+  if (pending.source.load(std::memory_order_relaxed) != this) return;
+  pending_[static_cast<size_t>(pending.place - base_)] = {nullptr, true};
+  pending.deliver(result);
 }
 
-void Frame::poison(const std::exception_ptr& error, std::span<const Ref<Value>> waiting) {
-  auto undelivered = [](const Ref<Value>& v) { return v && v->source; };
-  if (auto count = std::count_if(waiting.begin(), waiting.end(), undelivered); count > 0) {
-    auto* poison = new Poison(error, static_cast<int>(count));
-    for (const Ref<Value>& v : waiting)
-      if (undelivered(v)) v->source = poison;
+/// Results that are owed, and inputs that are lost, throw the error when they are read.
+void Frame::poison(const std::exception_ptr& error, const Wanted& wanted, std::span<const char> overwritten) {
+  std::vector<Value*> lost;
+  {
+    std::lock_guard lock(lock_);
+    for (const Ref<Value>& v : wanted)
+      if (v && v->source.load(std::memory_order_relaxed) == this) lost.push_back(v.get());
+    for (size_t i = 0; i < overwritten.size(); ++i)
+      if (overwritten[i]) lost.push_back(inputs_[i].get());
+    poison_values(error, lost);
   }
+}
+
+/// The segment failed: the boundary goes on eagerly.
+void Frame::fail() noexcept {
   undo_writes();
-  forget_pending();
+  {
+    std::lock_guard lock(lock_);
+    pending_.clear();
+  }
   inputs_.clear();
   mode_ = Mode::kOff;
 }
@@ -474,25 +561,24 @@ void Frame::read(const TensorHandle& /*handle*/) {}
 
 void Frame::written(TensorHandle& handle, const Tensor& before) {
   // While recording, values are there and writes stand as in eager mode.
-  if (mode_ != Mode::kFollow || handle.logged) return;
-  handle.logged = true;
-  writes_.push_back({&handle, before});
+  if (mode_ != Mode::kFollow) return;
+  std::shared_ptr<HandleToken> token = handle.token();
+  if (token->logged_in.exchange(log_number_, std::memory_order_relaxed) == log_number_) return;
+  writes_.push_back({std::move(token), before});
 }
 
 void Frame::drawn(int64_t /*count*/, const Tensor& /*key*/) {}  // the host draws again at every call
 
-void Frame::gone(const TensorHandle& handle) noexcept {
-  std::erase_if(writes_, [&](const Write& w) { return w.handle == &handle; });
-}
-
+/// Handles get back what they held before the segment, but for what other threads have written since.
 void Frame::undo_writes() noexcept {
-  for (Write& w : writes_) w.handle->restore(std::move(w.before));
-  forget_writes();
-}
-
-void Frame::forget_writes() noexcept {
-  for (Write& w : writes_) w.handle->logged = false;
+  std::vector<Write> writes = std::move(writes_);
   writes_.clear();
+  HostLock host;
+  auto mine = [this](const Tensor& t) {
+    return t.defined() && t.value()->frame == epoch_ && t.value()->place >= base_;
+  };
+  for (size_t i = writes.size(); i-- > 0;)
+    writes[i].handle->with([&](TensorHandle& handle) { handle.exchange_if(mine, writes[i].before); });
 }
 
 /// Only the segment, and the log that could undo the handle's update, refer to the value.
@@ -504,28 +590,73 @@ bool Frame::nobody_else_holds(const Ref<Value>& input) const {
 
 // ---------------------------------------------------------------- reads
 
-void Frame::check_thread(std::string_view what) const {
-  SORUS_CHECK(std::this_thread::get_id() == thread_, RuntimeError,
-              "graph: a value is {} by another thread than the one that computes it: got a result of a "
-              "function that is still "
-              "running, need it read there first, or returned",
-              what);
-}
-
 void Frame::materialize(Value& v) {
-  check_thread("read");
+  if (&current() != this || Aside::depth() > 0) return compute_aside(v);
   end_segment();
-  SORUS_INTERNAL(!v.source, "a segment ended without the value that was read");
+  SORUS_INTERNAL(!v.is_pending(), "a segment ended without the value that was read");
 }
 
 void Frame::abandon(Value& v) noexcept {
-  std::lock_guard lock(pending_lock_);
+  if (lost_) return;
+  std::lock_guard lock(lock_);
   auto result = static_cast<size_t>(v.place - base_);
-  if (v.frame == epoch_ && v.place >= base_ && result < pending_.size()) pending_[result] = nullptr;
+  if (v.frame == epoch_ && v.place >= base_ && result < pending_.size()) pending_[result].value = nullptr;
 }
 
 void Frame::observe(const Value& v) {
-  if (mode_ == Mode::kRecord && v.frame == epoch_ && v.place >= base_) end_segment();
+  // While following, the bytes are there when another thread had wanted them before.
+  if (mode_ != Mode::kOff && v.frame == epoch_ && v.place >= base_) end_segment();
+}
+
+/// The calls of the segment that `v` depends on, for this thread to compute. Waits while the segment runs.
+/// False when the segment has given the value its bytes, or will not.
+bool Frame::copy_cone(const Value& v, Cone* cone) {
+  std::unique_lock lock(lock_);
+  while (running_.load(std::memory_order_relaxed)) {
+    lock.unlock();
+    run_blocking([&] { running_.wait(true, std::memory_order_acquire); });
+    lock.lock();
+  }
+  if (v.source.load(std::memory_order_relaxed) != this) return false;
+  std::vector<char> needed(pending_.size(), 0);
+  needed[static_cast<size_t>(v.place - base_)] = 1;
+  cone->inputs.resize(inputs_.size());
+  cone->wanted.resize(pending_.size());
+  for (size_t j = at_; j-- > 0;) {
+    const RecordedCall& call = segment_->calls[j];
+    auto first = static_cast<size_t>(call.first_out);
+    bool wanted = false;
+    for (size_t r = first; r < first + call.out.size(); ++r) wanted |= needed[r] != 0;
+    if (!wanted) continue;
+    for (size_t r = first; r < first + call.out.size(); ++r) cone->wanted[r] = hold(pending_[r].value);
+    for (const RecordedOperand& o : call.in) {
+      if (o.source == kAbsent) continue;
+      if (o.source >= 0)
+        needed[static_cast<size_t>(o.source)] = 1;
+      else
+        cone->inputs[static_cast<size_t>(~o.source)] = inputs_[static_cast<size_t>(~o.source)];
+    }
+    cone->calls.push_back(call);
+    if (call.dynamic) cone->calls.back().attrs = call_attrs_[j];
+  }
+  std::reverse(cone->calls.begin(), cone->calls.end());
+  return true;
+}
+
+/// Gives a pending value its bytes on a thread that is not running the host program of this boundary, or is
+/// in the middle of an event of it.
+void Frame::compute_aside(Value& v) {
+  SORUS_CHECK(
+      !lost_, RuntimeError,
+      "graph: a value was to be computed by another thread: got a fork before that, need it read first");
+  Cone cone;
+  if (!copy_cone(v, &cone)) return;
+  Aside aside;
+  std::vector<Tensor> results(cone.wanted.size());
+  for (const RecordedCall& call : cone.calls) compute_call(call, call.attrs, cone.inputs, results);
+  std::lock_guard lock(lock_);
+  for (size_t r = 0; r < results.size(); ++r)
+    if (results[r].defined() && cone.wanted[r]) deliver(*cone.wanted[r], *results[r].value());
 }
 
 }  // namespace sorus

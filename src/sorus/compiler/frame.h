@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <exception>
-#include <thread>
 #include <vector>
 
+#include "sorus/base/spin_lock.h"
 #include "sorus/compiler/recording.h"
 #include "sorus/core/parameter.h"
 #include "sorus/dispatch/apply.h"
@@ -14,10 +14,22 @@ namespace sorus {
 /// One boundary call under way on a thread: it records the host program's op calls, or follows a recording of
 /// them and owes their results until a value is read or the boundary ends. The host program runs at every
 /// call, so its side effects happen once and in order and nothing about its state needs to be guarded.
+///
+/// A frame belongs to the thread that opened the boundary. Other threads come in by two doors only: they may
+/// drop a pending value (abandon), and they may want its bytes (materialize). Then they compute it *aside*:
+/// they copy the calls that it depends on and run them as eager mode does, without the frame's knowledge but
+/// for the values that it need not deliver any more. The owner goes on, and later runs its segment as if
+/// nothing had been: the recording never depends on what other threads read, and when. `lock_` guards what
+/// these doors touch, for a few instructions at a time. Only while a segment runs do others wait, since it
+/// may write over its inputs; a segment that runs waits for nobody, so no circle of waiting threads can form.
 class Frame final : public Recorder, public PendingSource, public HandleLog {
  public:
   /// The frame of this thread. Only one boundary is open at a time: inner ones are part of the outermost.
+  /// Frames are lent to threads and never destroyed, since another thread may be about to ask one for a
+  /// value.
   static Frame& current();
+  /// In the child of a fork: the thread that owns this frame is not there.
+  void lose() noexcept;
 
   void begin(Plan& plan);
   /// Ends the boundary. With `thrown`, an exception of the host is passing: what it computed so far is
@@ -30,7 +42,6 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void abandon(Value& v) noexcept override;
   void read(const TensorHandle& handle) override;
   void written(TensorHandle& handle, const Tensor& before) override;
-  void gone(const TensorHandle& handle) noexcept override;
   void drawn(int64_t count, const Tensor& key) override;
   /// Reading a value of this boundary call is an event that ends the segment that made it.
   void observe(const Value& v) override;
@@ -61,18 +72,20 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
     uint32_t round_ = 1;
   };
 
-  /// Held for a few instructions while `pending_` changes, since any thread may drop a result that the host
-  /// program gave it.
-  class PendingLock {
-   public:
-    void lock() noexcept {
-      while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-    }
-    void unlock() noexcept { taken_.clear(std::memory_order_release); }
-
-   private:
-    std::atomic_flag taken_;
+  /// What the segment owes the host program: one result.
+  struct Owed {
+    Value* value = nullptr;  ///< null once nobody wants it, or it is there
+    bool computed = false;   ///< another thread computed it aside
   };
+  /// The results of the segment that are still owed, null for the others, kept alive while they are computed.
+  using Wanted = std::vector<Ref<Value>>;
+  /// Calls that a value depends on, copied for another thread, and what they need.
+  struct Cone {
+    std::vector<RecordedCall> calls;
+    std::vector<Ref<Value>> inputs;  ///< by input number, null where not needed
+    Wanted wanted;
+  };
+  class Running;
 
   using Places = SmallVector<int32_t, 8>;
   /// Places of the operands; those up to `~known`, where known is the count of values from outside before,
@@ -91,18 +104,19 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   bool finish_followed();
   void next_segment();
   void run_compiled();
+  void run_program(const Wanted& wanted, const std::vector<char>& live);
   void run_prefix();
-  /// The results of the segment that are still wanted, null for the others, kept alive while they are
-  /// computed.
-  [[nodiscard]] std::vector<Ref<Value>> hold_pending();
-  void forget_pending();
-  static void deliver(Value& pending, const Ref<Value>& result);
-  void poison(const std::exception_ptr& error, std::span<const Ref<Value>> waiting);
+  [[nodiscard]] Wanted hold_pending(std::vector<char>* live);
+  static Ref<Value> hold(Value* v);
+  void start_segment(int32_t base, uint64_t epoch);
+  void deliver(Value& pending, const Value& result);
+  void poison(const std::exception_ptr& error, const Wanted& wanted, std::span<const char> overwritten);
+  void fail() noexcept;
   void undo_writes() noexcept;
-  void forget_writes() noexcept;
   [[nodiscard]] bool nobody_else_holds(const Ref<Value>& input) const;
-  void check_thread(std::string_view what) const;
   [[nodiscard]] std::shared_ptr<SegmentProgram> program_for(std::vector<char> live);
+  void compute_aside(Value& v);
+  [[nodiscard]] bool copy_cone(const Value& v, Cone* cone);
 
   Mode mode_ = Mode::kOff;
   Plan* plan_ = nullptr;
@@ -112,13 +126,15 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   size_t at_ = 0;     ///< calls of the segment so far
   int32_t base_ = 0;  ///< results before the segment
   bool missed_ = false;
-  std::thread::id thread_;
+  uint64_t log_number_ = 0;  ///< of the segment, for HandleToken::logged_in
   Outside outside_;
-  PendingLock pending_lock_;
-  std::vector<Value*> pending_;     ///< by result of the segment, null once nobody wants it
+  SpinLock lock_;
+  std::atomic<bool> running_{false};
+  std::atomic<bool> lost_{false};
+  std::vector<Owed> pending_;       ///< by result of the segment
   std::vector<Ref<Value>> inputs_;  ///< of the segment, in order of first use
   struct Write {
-    TensorHandle* handle;
+    std::shared_ptr<HandleToken> handle;
     Tensor before;
   };
   std::vector<Write> writes_;            ///< first write of each handle in the segment, undone if it fails

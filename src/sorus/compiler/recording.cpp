@@ -11,6 +11,7 @@ Graph segment_graph(const Segment& segment, size_t count, const std::vector<char
                     std::vector<int32_t>* slots) {
   Graph graph;
   graph.name = "segment";
+  graph.values_checked = true;  // when its calls were followed
   std::vector<ValueId> results;
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < count; ++i) {

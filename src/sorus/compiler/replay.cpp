@@ -1,11 +1,17 @@
 #include "sorus/compiler/replay.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "sorus/base/flags.h"
+#include "sorus/base/host_lock.h"
 #include "sorus/compiler/compile.h"
+#include "sorus/compiler/poison.h"
 #include "sorus/core/generator.h"
 #include "sorus/core/parameter.h"
 
@@ -27,6 +33,46 @@ std::vector<std::byte> bytes_of(const Tensor& t) {
   return bytes;
 }
 
+/// What a handle holds, nothing once it is gone.
+std::optional<Tensor> held_by(HandleToken& token) {
+  Tensor value;
+  if (!token.with([&](TensorHandle& handle) { value = handle.peek(); })) return std::nullopt;
+  return value;
+}
+
+void give(HandleToken& token, Tensor value) {
+  token.with([&](TensorHandle& handle) { handle.exchange(value); });
+}
+
+/// Stands behind the values that a replay owes to handles while it runs, on whatever thread. It is the same
+/// for all replays and never destroyed, since a thread may be about to wait here when a replay ends.
+class ReplayUnderWay final : public PendingSource {
+ public:
+  static ReplayUnderWay& instance() { return *current().load(std::memory_order_acquire); }
+  void materialize(Value& v) override {
+    SORUS_CHECK(
+        !lost_.load(std::memory_order_relaxed), RuntimeError,
+        "pure function: a value was to be computed by another thread: got a fork before that, need it "
+        "read first");
+    run_blocking([&] { v.source.wait(this, std::memory_order_acquire); });
+  }
+  void abandon(Value&) noexcept override {}  // the replay holds it
+
+ private:
+  /// In the child of a fork, no thread computes what the parent's replays owed.
+  static std::atomic<ReplayUnderWay*>& current() {
+    static auto& now = *[] {
+      pthread_atfork(nullptr, nullptr, [] {
+        current().load()->lost_ = true;
+        current() = new ReplayUnderWay;
+      });
+      return new std::atomic<ReplayUnderWay*>(new ReplayUnderWay);
+    }();
+    return now;
+  }
+  std::atomic<bool> lost_{false};
+};
+
 }  // namespace
 
 struct PureFunction::Program {
@@ -35,6 +81,18 @@ struct PureFunction::Program {
   std::vector<std::shared_ptr<HandleToken>> written;
   size_t result_count = 0;
   std::unique_ptr<Executable> executable;
+
+  [[nodiscard]] bool has_handles() const {
+    return !written.empty() || std::any_of(sources.begin(), sources.end(),
+                                           [](const Source& s) { return s.kind == Source::Kind::kHandle; });
+  }
+  /// False once a handle is gone.
+  [[nodiscard]] bool usable() const {
+    bool all = true;
+    for (const Source& s : sources) all &= s.kind != Source::Kind::kHandle || held_by(*s.handle);
+    for (const auto& w : written) all &= held_by(*w).has_value();
+    return all;
+  }
 };
 
 /// Listens to one plain run of the function and makes a graph of it.
@@ -63,11 +121,10 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
                 "use jit without pure where Python looks at values",
                 v.type);
   }
+  /// Checks of values run again at every replay.
+  void observe_check(const Value&) override {}
   void read(const TensorHandle& handle) override {
-    if (reading_) return;
-    reading_ = true;  // asking the handle for its value is a read as well
-    offer(handle.get(), {Source::Kind::kHandle, 0, handle.token()});
-    reading_ = false;
+    offer(handle.peek(), {Source::Kind::kHandle, 0, handle.token()});
   }
   void written(TensorHandle& handle, const Tensor&) override {
     std::shared_ptr<HandleToken> token = handle.token();
@@ -75,7 +132,6 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
       if (w == token) return;
     written_.push_back(std::move(token));
   }
-  void gone(const TensorHandle&) noexcept override {}
   void drawn(int64_t count, const Tensor& key) override {
     offer(key, {Source::Kind::kKey, draws_.size(), nullptr});
     draws_.push_back(count);
@@ -85,8 +141,9 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
     auto program = std::make_shared<Program>();
     for (const Tensor& t : results) graph_.outputs.push_back(resolve(t));
     for (const auto& token : written_) {
-      if (!token->handle) continue;  // it lived only within the function
-      graph_.outputs.push_back(resolve(token->handle->get()));
+      std::optional<Tensor> value = held_by(*token);
+      if (!value) continue;  // it lived only within the function
+      graph_.outputs.push_back(resolve(*value));
       program->written.push_back(token);
     }
     program->result_count = results.size();
@@ -120,7 +177,6 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
   std::vector<std::shared_ptr<HandleToken>> written_;
   std::vector<int64_t> draws_;
   std::vector<Tensor> made_;  // kept alive while the recording lasts
-  bool reading_ = false;
 };
 
 TensorList PureFunction::operator()(const TensorList& in) {
@@ -128,9 +184,10 @@ TensorList PureFunction::operator()(const TensorList& in) {
   if (scope.recorder || scope.gradients || !boundaries_enabled()) return f_(in);
   uint64_t key = hash_combine(signature_of(in), scope.hash());
   std::shared_ptr<Program> program = find(key);
-  if (!program || !usable(*program)) return record(key, in);
+  if (!program) return record(key, in);
   static const bool auditing = env_string("SORUS_JIT") == "audit";
-  return auditing ? audit(*program, in) : replay(*program, in);
+  std::optional<TensorList> results = auditing ? audit(*program, in) : replay(*program, in);
+  return results ? std::move(*results) : record(key, in);
 }
 
 size_t PureFunction::program_count() const {
@@ -163,61 +220,133 @@ TensorList PureFunction::record(uint64_t key, const TensorList& in) {
   return results;
 }
 
-/// False once a handle is gone or holds another type: then the function is recorded anew.
-bool PureFunction::usable(const Program& program) {
-  const Graph& graph = program.executable->graph();
-  for (size_t i = 0; i < program.sources.size(); ++i) {
-    const Source& s = program.sources[i];
-    if (s.kind != Source::Kind::kHandle) continue;
-    if (!s.handle->handle || !(s.handle->handle->get().type() == graph.type(graph.inputs[i]))) return false;
+/// One run of a program. Taking the values of handles, and giving them the values that are to come, is one
+/// indivisible step among threads. So replays that write the same handles form a chain, in which each waits
+/// for the one before it, and none waits in a circle.
+class PureFunction::Replay {
+ public:
+  Replay(Program& program, const TensorList& in) : program_(program), graph_(program.executable->graph()) {
+    for (const Source& s : program.sources)
+      inputs_.push_back(s.kind == Source::Kind::kOperand ? in[s.index].value() : nullptr);
+    for (size_t i = 0; i < program.written.size(); ++i)
+      owed_.push_back(Value::make(graph_.type(graph_.outputs[program.result_count + i])));
   }
-  for (const auto& token : program.written)
-    if (!token->handle) return false;
-  return true;
-}
 
-TensorList PureFunction::replay(Program& program, const TensorList& in) {
-  std::vector<Tensor> keys;
-  for (int64_t count : program.draws) keys.push_back(default_generator().key(count));
-  std::vector<Ref<Value>> inputs;
-  std::vector<char> donated;
-  for (const Source& s : program.sources) {
-    const Tensor& t = s.kind == Source::Kind::kOperand ? in[s.index]
-                      : s.kind == Source::Kind::kKey   ? keys[s.index]
-                                                       : s.handle->handle->get();
-    t.value()->ensure();
-    inputs.push_back(t.value());
-    bool updated = false;
-    for (const auto& w : program.written) updated |= w == s.handle && s.kind == Source::Kind::kHandle;
-    // The handle and this list are the only holders of a value that the program replaces.
-    donated.push_back(updated && t.value()->refs.load(std::memory_order_acquire) == 2);
+  TensorList run() {
+    std::vector<Ref<Value>> outputs(graph_.outputs.size());
+    std::vector<char> donated(inputs_.size());
+    try {
+      draw_keys();
+      for (const Ref<Value>& v : inputs_) v->ensure();
+      for (size_t i = 0; i < inputs_.size(); ++i) donated[i] = given_up(i);
+      program_.executable->run(inputs_, donated, {}, outputs, true);
+    } catch (...) {
+      fail(std::current_exception(), donated);
+      throw;
+    }
+    for (size_t i = 0; i < owed_.size(); ++i) settle(*owed_[i], *outputs[program_.result_count + i]);
+    TensorList results;
+    for (size_t i = 0; i < program_.result_count; ++i) results.push_back(Tensor(outputs[i]));
+    return results;
   }
-  std::vector<Ref<Value>> outputs(program.executable->graph().outputs.size());
-  program.executable->run(inputs, donated, {}, outputs);
-  TensorList results;
-  for (size_t i = 0; i < program.result_count; ++i) results.push_back(Tensor(outputs[i]));
-  for (size_t i = 0; i < program.written.size(); ++i)
-    program.written[i]->handle->set(Tensor(outputs[program.result_count + i]));
-  return results;
+
+  /// False when a handle is gone or holds another type; nothing has changed then.
+  bool take_handles() {
+    std::vector<Tensor> held;  // dropped after the lock
+    HostLock host;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (program_.sources[i].kind != Source::Kind::kHandle) continue;
+      std::optional<Tensor> value = held_by(*program_.sources[i].handle);
+      if (!value || !(value->type() == graph_.type(graph_.inputs[i]))) return false;
+      inputs_[i] = value->release();
+    }
+    for (const auto& w : program_.written) {
+      held.push_back(held_by(*w).value_or(Tensor()));
+      if (!held.back().defined()) return false;
+    }
+    for (size_t i = 0; i < owed_.size(); ++i) {
+      owed_[i]->source.store(&ReplayUnderWay::instance(), std::memory_order_relaxed);
+      give(*program_.written[i], Tensor(owed_[i]));
+      before_.push_back(held[i].release());
+    }
+    return true;
+  }
+
+ private:
+  void draw_keys() {
+    std::vector<Tensor> keys;
+    for (int64_t count : program_.draws) keys.push_back(default_generator().key(count));
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (const Source& s = program_.sources[i]; s.kind == Source::Kind::kKey)
+        inputs_[i] = keys[s.index].value();
+  }
+  static void settle(Value& owed, const Value& bytes) {
+    owed.deliver(bytes);
+    owed.source.notify_all();
+  }
+  /// Nobody but this run holds the value of a handle that it updates.
+  [[nodiscard]] bool given_up(size_t i) const {
+    if (program_.sources[i].kind != Source::Kind::kHandle) return false;
+    auto mine = std::count(inputs_.begin(), inputs_.end(), inputs_[i]) +
+                std::count(before_.begin(), before_.end(), inputs_[i]);
+    bool updated = std::find(before_.begin(), before_.end(), inputs_[i]) != before_.end();
+    return updated && inputs_[i]->refs.load(std::memory_order_acquire) == static_cast<uint32_t>(mine);
+  }
+  static bool has_bytes(Value& v) try {
+    v.ensure();
+    return true;
+  } catch (...) {
+    return false;
+  }
+  /// The handles keep what they held, but for values that the run may have written over.
+  void fail(const std::exception_ptr& error, std::span<const char> donated) {
+    std::vector<Value*> lost;
+    for (size_t k = 0; k < owed_.size(); ++k) {
+      bool whole = before_[k]->type == owed_[k]->type && has_bytes(*before_[k]);
+      for (size_t i = 0; i < inputs_.size(); ++i) whole &= !(donated[i] && inputs_[i] == before_[k]);
+      if (whole)
+        settle(*owed_[k], *before_[k]);
+      else
+        lost.push_back(owed_[k].get());
+    }
+    poison_values(error, lost);
+  }
+
+  Program& program_;
+  const Graph& graph_;
+  std::vector<Ref<Value>> inputs_;
+  std::vector<Ref<Value>> owed_;    ///< what the written handles hold meanwhile
+  std::vector<Ref<Value>> before_;  ///< what they held before
+};
+
+std::optional<TensorList> PureFunction::replay(Program& program, const TensorList& in) {
+  Replay replay(program, in);
+  if (program.has_handles() && !replay.take_handles()) return std::nullopt;
+  return replay.run();
 }
 
 /// Runs the function and the program from the same state and compares what they gave and left.
-TensorList PureFunction::audit(Program& program, const TensorList& in) {
-  std::vector<Tensor> before;
-  for (const auto& w : program.written) before.push_back(w->handle->get());
+std::optional<TensorList> PureFunction::audit(Program& program, const TensorList& in) {
+  if (!program.usable()) return std::nullopt;
+  auto held = [&] {
+    std::vector<Tensor> values;
+    for (const auto& w : program.written) values.push_back(held_by(*w).value_or(Tensor()));
+    return values;
+  };
+  std::vector<Tensor> before = held();
   Generator::State random = default_generator().state();
   TensorList plain = f_(in);
-  std::vector<Tensor> left;
-  for (const auto& w : program.written) left.push_back(w->handle->get());
+  std::vector<Tensor> left = held();
   Generator::State random_after = default_generator().state();
-  for (size_t i = 0; i < before.size(); ++i) program.written[i]->handle->set(before[i]);
+  for (size_t i = 0; i < before.size(); ++i) give(*program.written[i], before[i]);
   default_generator().set_state(random);
-  TensorList results = replay(program, in);
-  bool same = plain.size() == results.size() && random_after.offset == default_generator().state().offset;
+  std::optional<TensorList> results = replay(program, in);
+  bool same =
+      results && plain.size() == results->size() && random_after.offset == default_generator().state().offset;
   for (size_t i = 0; same && i < plain.size(); ++i)
-    same = plain[i].type() == results[i].type() && bytes_of(plain[i]) == bytes_of(results[i]);
-  for (size_t i = 0; same && i < left.size(); ++i)
-    same = bytes_of(left[i]) == bytes_of(program.written[i]->handle->get());
+    same = plain[i].type() == (*results)[i].type() && bytes_of(plain[i]) == bytes_of((*results)[i]);
+  std::vector<Tensor> replayed = held();
+  for (size_t i = 0; same && i < left.size(); ++i) same = bytes_of(left[i]) == bytes_of(replayed[i]);
   SORUS_CHECK(same, RuntimeError,
               "pure function: a replay differs from the function: got other results, need a function that "
               "does the same ops at "

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "sorus/compiler/boundary.h"
@@ -12,7 +13,9 @@ namespace sorus {
 /// and does the same ops whenever its operands have the same types. The first call of a signature runs it and
 /// records; later calls run the compiled program alone, without the function. Handles that it read are inputs
 /// and handles that it wrote are outputs; keys are drawn from the generator again. Other tensors that it used
-/// are constants.
+/// are constants. Values are checked as at plain calls; a replay that throws leaves the handles as they were.
+/// Among threads a replay reads and writes all its handles in one indivisible step: others that want the new
+/// values wait for them.
 ///
 /// With SORUS_JIT=audit the function runs beside every replay and a difference in any bit throws
 /// RuntimeError. Inside a gradient scope or another boundary the function just runs. Safe from several
@@ -28,11 +31,12 @@ class SORUS_API PureFunction {
  private:
   struct Program;
   class Recording;
+  class Replay;
   std::shared_ptr<Program> find(uint64_t key) const;
   TensorList record(uint64_t key, const TensorList& in);
-  static bool usable(const Program& program);
-  static TensorList replay(Program& program, const TensorList& in);
-  TensorList audit(Program& program, const TensorList& in);
+  /// Nothing when a handle is gone or holds another type: then the function is recorded anew.
+  static std::optional<TensorList> replay(Program& program, const TensorList& in);
+  std::optional<TensorList> audit(Program& program, const TensorList& in);
 
   TensorFunction f_;
   mutable std::mutex mutex_;

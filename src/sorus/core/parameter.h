@@ -1,17 +1,38 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
+#include "sorus/base/spin_lock.h"
 #include "sorus/core/tensor.h"
 
 namespace sorus {
 
 class TensorHandle;
 
-/// Refers to a handle without keeping it alive: null once the handle is gone.
-struct HandleToken {
-  TensorHandle* handle = nullptr;
+/// Refers to a handle without keeping it alive. Thread-safe.
+class SORUS_API HandleToken {
+ public:
+  explicit HandleToken(TensorHandle* handle) : handle_(handle) {}
+  /// Calls f(handle) unless the handle is gone, which cannot go meanwhile. `f` drops no tensor.
+  template <class F>
+  bool with(F&& f) {
+    std::lock_guard lock(lock_);
+    if (handle_) f(*handle_);
+    return handle_ != nullptr;
+  }
+  /// The handle is being destroyed.
+  void forget() noexcept {
+    std::lock_guard lock(lock_);
+    handle_ = nullptr;
+  }
+  /// The last segment that logged a write of the handle, by its number.
+  std::atomic<uint64_t> logged_in{0};
+
+ private:
+  SpinLock lock_;
+  TensorHandle* handle_;
 };
 
 /// Hears of the state that a program touches while it is installed on this thread: handles read and written,
@@ -22,8 +43,6 @@ class SORUS_API HandleLog {
   virtual ~HandleLog() = default;
   virtual void read(const TensorHandle& handle) = 0;
   virtual void written(TensorHandle& handle, const Tensor& before) = 0;
-  /// A handle whose `logged` flag is set is being destroyed.
-  virtual void gone(const TensorHandle& handle) noexcept = 0;
   /// The default generator gave out `key` for `count` numbers.
   virtual void drawn(int64_t count, const Tensor& key) = 0;
 };
@@ -31,8 +50,9 @@ class SORUS_API HandleLog {
 [[nodiscard]] SORUS_API HandleLog*& handle_log();
 
 /// A place that holds a tensor and outlives its values: what `Parameter` and a Python Tensor object are.
-/// Neither copied nor moved. Two threads may not write one handle at the same time without a lock of their
-/// own.
+/// Neither copied nor moved. Threads may read it by load() and write it by set() at the same time: each gets
+/// one whole value or another. get() needs that nobody writes while its result is used, which the lock of
+/// Python's interpreter grants the binding.
 class SORUS_API TensorHandle {
  public:
   TensorHandle() = default;
@@ -40,10 +60,8 @@ class SORUS_API TensorHandle {
   TensorHandle(const TensorHandle&) = delete;
   TensorHandle& operator=(const TensorHandle&) = delete;
   virtual ~TensorHandle() {
-    if (logged) [[unlikely]]
-      tell_gone();
     if (token_) [[unlikely]]
-      token_->handle = nullptr;
+      token_->forget();
   }
 
   [[nodiscard]] const Tensor& get() const {
@@ -51,23 +69,41 @@ class SORUS_API TensorHandle {
       log->read(*this);
     return tensor_;
   }
+  /// As get(), a copy that stays what it is.
+  [[nodiscard]] Tensor load() const {
+    if (HandleLog* log = handle_log()) [[unlikely]]
+      log->read(*this);
+    return peek();
+  }
+  /// As load(), without telling the log.
+  [[nodiscard]] Tensor peek() const {
+    std::lock_guard lock(lock_);
+    return tensor_;
+  }
   /// In-place update: the handle lets go of its value and holds `tensor` from now on.
   void set(Tensor tensor) {
-    tensor_.swap(tensor);
+    exchange(tensor);
     if (HandleLog* log = handle_log()) [[unlikely]]
       log->written(*this, tensor);
   }
-  /// Gives the handle a value without telling the log: for the log itself.
-  void restore(Tensor tensor) { tensor_ = std::move(tensor); }
+  /// Swaps values without telling the log: for the log itself.
+  void exchange(Tensor& tensor) {
+    std::lock_guard lock(lock_);
+    tensor_.swap(tensor);
+  }
+  /// The same while expected(value held) is true.
+  template <class P>
+  void exchange_if(P&& expected, Tensor& tensor) {
+    std::lock_guard lock(lock_);
+    if (expected(tensor_)) tensor_.swap(tensor);
+  }
 
   /// The same token at every call.
   [[nodiscard]] std::shared_ptr<HandleToken> token() const;
 
-  bool logged = false;  ///< the log of a thread keeps the address of this handle
-
  private:
-  void tell_gone() noexcept;
   Tensor tensor_;
+  mutable SpinLock lock_;
   mutable std::shared_ptr<HandleToken> token_;
 };
 
@@ -90,8 +126,8 @@ class SORUS_API Parameter {
   explicit Parameter(std::shared_ptr<ParameterState> state) : state_(std::move(state)) {}
 
   [[nodiscard]] bool defined() const { return state_ != nullptr; }
-  [[nodiscard]] const Tensor& value() const { return state_->get(); }
-  operator const Tensor&() const { return value(); }  // NOLINT: a parameter is used as a tensor
+  [[nodiscard]] Tensor value() const { return state_->load(); }
+  operator Tensor() const { return value(); }  // NOLINT: a parameter is used as a tensor
   /// Gives the parameter another value. Throws ShapeError or DTypeError unless the type stays the same.
   void set_value(Tensor value);
   [[nodiscard]] const std::string& name() const { return state_->name; }

@@ -24,6 +24,17 @@ Value::ReadHook read_hook = nullptr;
 
 void Value::set_read_hook(ReadHook hook) { read_hook = hook; }
 
+void Value::wait() {
+  while (PendingSource* owed_by = source.load(std::memory_order_acquire)) owed_by->materialize(*this);
+}
+
+void Value::deliver(const Value& other) {
+  storage = other.storage;
+  strides = other.strides;
+  offset = other.offset;
+  source.store(nullptr, std::memory_order_release);
+}
+
 void Value::notify_read() {
   if (read_hook) read_hook(*this);
 }
@@ -36,7 +47,7 @@ Ref<Value> Value::make(const TensorType& type) {
 }
 
 void Value::destroy(Value* v) {
-  if (v->source) v->source->abandon(*v);
+  if (PendingSource* owed_by = v->source.load(std::memory_order_acquire)) owed_by->abandon(*v);
   v->~Value();
   free_bytes(v, sizeof(Value));
 }

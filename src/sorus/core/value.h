@@ -11,11 +11,12 @@ namespace sorus {
 
 struct Value;
 
-/// Whoever owes a value its bytes: a boundary that follows the program and has not run it yet.
+/// Whoever owes a value its bytes: a boundary that follows the program and has not run it yet. Called from
+/// any thread.
 class SORUS_API PendingSource {
  public:
   virtual ~PendingSource() = default;
-  /// Gives `v` its storage, or throws what the computation threw.
+  /// Gives `v` its bytes or another source, or throws what the computation threw.
   virtual void materialize(Value& v) = 0;
   /// The pending `v` is being destroyed unread.
   virtual void abandon(Value& v) noexcept = 0;
@@ -29,17 +30,17 @@ struct TapeEdge {
 
 /// An immutable tensor value: type, dense bytes (storage, strides, offset) or a promise of them, and the
 /// places it has in recordings. Never changes once its bytes are there, so views are free and sharing is
-/// safe.
+/// safe. Any thread may ask for the bytes of a pending value: `source` is let go of after they are in place.
 struct SORUS_API Value {
   TensorType type;
   Strides strides;     ///< in elements; meaningless while pending
   int64_t offset = 0;  ///< in elements from the start of the storage
   Ref<Storage> storage;
-  PendingSource* source = nullptr;  ///< set while the value waits for its segment
-  uint64_t id = 0;                  ///< unique in the process, unlike an address
-  uint64_t frame = 0;               ///< boundary call in which the value was made, 0 outside any
-  int32_t place = 0;                ///< its number there
-  SmallVector<TapeEdge, 1> edges;   ///< places on the tapes that track it, outermost first
+  std::atomic<PendingSource*> source{nullptr};  ///< set while the value waits for its bytes
+  uint64_t id = 0;                              ///< unique in the process, unlike an address
+  uint64_t frame = 0;                           ///< boundary call in which the value was made, 0 outside any
+  int32_t place = 0;                            ///< its number there
+  SmallVector<TapeEdge, 1> edges;               ///< places on the tapes that track it, outermost first
 
   std::atomic<uint32_t> refs{0};
   [[nodiscard]] static Ref<Value> make(const TensorType& type);
@@ -47,9 +48,12 @@ struct SORUS_API Value {
 
   /// Makes sure that the bytes are there, for a kernel. Throws what the computation threw.
   void ensure() {
-    if (source) [[unlikely]]
-      source->materialize(*this);
+    if (is_pending()) [[unlikely]]
+      wait();
   }
+  [[nodiscard]] bool is_pending() const { return source.load(std::memory_order_acquire) != nullptr; }
+  /// The pending value gets the bytes of `other`, which has the same type. At most one thread at a time.
+  void deliver(const Value& other);
   /// As ensure(), for the host program: a recording under way hears of it.
   void read() {
     ensure();
@@ -65,6 +69,7 @@ struct SORUS_API Value {
   }
 
  private:
+  void wait();
   void notify_read();
 };
 

@@ -62,6 +62,17 @@ TypeList infer_operands(const OpDef& op, OperandSpan in, const void* attrs) {
   return infer_types(op, types, attrs);
 }
 
+/// Operands that the check of a call reads get their bytes. Whoever listens to this thread hears of it as of
+/// any other read, so that the program goes the same way at every call.
+void read_for_check(const OpDef& op, OperandSpan in, Recorder* recorder) {
+  for (size_t i = 0; i < in.size() && i < 32; ++i) {
+    if (!(op.check_reads >> i & 1U) || !in[i] || !in[i]->defined()) continue;
+    Value& v = *in[i]->value();
+    v.ensure();
+    if (recorder && v.frame != 0) recorder->observe_check(v);
+  }
+}
+
 }  // namespace
 
 ScopeState& scope_state() {
@@ -80,6 +91,20 @@ TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in, con
     SORUS_CHECK(!t.shape.is_concrete() || t.shape.numel() < kTooManyElements, ShapeError,
                 "{}: result has too many elements: got shape {}, need fewer than 2^59", op.name, t.shape);
   return types;
+}
+
+void check_values(const OpDef& op, OperandSpan in, AttrsRef attrs) {
+  if (!op.check_values) return;
+  ArrayList arrays;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i] || !in[i]->defined())
+      arrays.push_back({});
+    else if (i < 32 && op.check_reads >> i & 1U)
+      arrays.push_back(as_array(*in[i]->value()));
+    else
+      arrays.push_back({nullptr, in[i]->dtype(), &in[i]->shape(), {}});
+  }
+  op.check_values({op, attrs.data, arrays, {}});
 }
 
 void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types, TensorList& out) {
@@ -130,8 +155,15 @@ void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out
     in = pointers;
   }
   size_t first = out.size();
+  TypeList types;
+  if (op.check_values) [[unlikely]] {
+    types = infer_operands(op, in, attrs.data);
+    read_for_check(op, in, scope.recorder);
+    check_values(op, in, attrs);
+  }
   if (!scope.recorder || !scope.recorder->follow(op, in, attrs, out)) {
-    execute(op, in, attrs, infer_operands(op, in, attrs.data), out);
+    if (!op.check_values) types = infer_operands(op, in, attrs.data);
+    execute(op, in, attrs, types, out);
     if (scope.recorder)
       scope.recorder->record(op, in, attrs, std::span<const Tensor>(out.data() + first, out.size() - first));
   }

@@ -15,8 +15,8 @@ namespace sorus {
 /// for an absent optional operand.
 using OperandSpan = std::span<const Tensor* const>;
 
-/// Computes `op`. Four steps: mixed precision, inference, run (or record, or follow), tape. Throws what
-/// inference or the kernel throws. Results are appended to `out`.
+/// Computes `op`. Four steps: mixed precision, inference and the check of values, run (or record, or follow),
+/// tape. Throws what the second throws, and leaves no trace then. Results are appended to `out`.
 SORUS_API void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out);
 
 /// As apply_into for ops with one result.
@@ -35,8 +35,11 @@ SORUS_API void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, Tenso
 [[nodiscard]] SORUS_API TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in,
                                              const void* attrs);
 
-/// Runs kernels now, past every recording and tape: what eager mode and constant folding use. Operands must
-/// not be pending.
+/// Checks the values of a call whose types have passed inference. Throws what OpDef::check_values throws.
+SORUS_API void check_values(const OpDef& op, OperandSpan in, AttrsRef attrs);
+
+/// Runs kernels now, past every recording and tape, on values that have been checked: what eager mode and
+/// constant folding use.
 SORUS_API void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types,
                        TensorList& out);
 
@@ -49,6 +52,8 @@ class SORUS_API Recorder {
   virtual void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) = 0;
   /// The host program reads a value that was made in a boundary.
   virtual void observe(const Value& v) = 0;
+  /// The check of a call's values reads one that was made in a boundary.
+  virtual void observe_check(const Value& v) { observe(v); }
 };
 
 /// Gradient of a custom function: (operands, results, gradients of the results) -> gradient of each operand,

@@ -13,6 +13,7 @@
 namespace sorus {
 
 struct OpDef;
+struct KernelCall;
 using TypeList = SmallVector<TensorType, 2>;
 using TensorList = SmallVector<Tensor, 4>;
 
@@ -98,7 +99,6 @@ struct Traits {
   bool elementwise = false;    ///< out[i] depends on the operands at i alone (after broadcasting)
   bool differentiable = true;  ///< false: no gradient exists, as for comparisons; vjp is absent then
   bool dynamic_attrs = false;  ///< attributes decide neither type nor structure: they may be run-time slots
-  bool may_fail = false;       ///< the kernel checks values (an index, say) and can throw
   bool ordered = false;        ///< has effects: never removed, merged or reordered
   bool backward = false;       ///< exists only for another op's gradient
 };
@@ -116,6 +116,13 @@ struct OpDef {
   /// For results that can share the first operand's bytes: their place, or nothing when a copy is needed.
   std::optional<View> (*view)(const InferContext&, const Strides& strides, int64_t offset) = nullptr;
   Cost (*cost)(const InferContext&) = nullptr;
+  /// What the values of a call must satisfy beyond their types: an index its range, say. Throws otherwise.
+  /// The dispatcher calls it after inference and before the call is run, recorded or followed, so that the
+  /// error comes at the call in every mode; programs that run without their host code call it before the
+  /// kernel, which relies on it. Only operands of `check_reads` have bytes then, with any strides. Anything
+  /// else about a kernel that can fail is a failure of ours.
+  void (*check_values)(const KernelCall& call) = nullptr;
+  SaveMask check_reads = kSaveNone;
   Traits traits = {};
 };
 

@@ -31,6 +31,9 @@ class SORUS_API Graph {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  /// The values of all calls have passed OpDef::check_values already. Not part of the text: a graph that is
+  /// read from a file checks them when it runs.
+  bool values_checked = false;
 
   ValueId add_value(const TensorType& type);
   ValueId add_input(const TensorType& type);

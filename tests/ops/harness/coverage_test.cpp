@@ -83,6 +83,10 @@ TEST(OpTable, EveryOpEndsInAReferenceKernel) {
   }
 }
 
+TEST(OpTable, ChecksOfValuesReadOperands) {
+  for (const OpDef* op : all_ops()) EXPECT_EQ(op->check_values != nullptr, op->check_reads != 0U) << op->name;
+}
+
 TEST(OpTable, GradientsAreThereWhereOpsSaySo) {
   for (const OpDef* op : all_ops()) {
     EXPECT_EQ(op->traits.differentiable, op->vjp != nullptr) << op->name;

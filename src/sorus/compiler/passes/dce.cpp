@@ -10,8 +10,8 @@ void eliminate_dead(Graph& graph) {
   std::vector<char> keep(graph.nodes.size(), 0);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& n = graph.nodes[i];
-    // A call that may fail stays: its error is part of what the program does.
-    keep[i] = n.op->traits.ordered || n.op->traits.may_fail ||
+    // A call whose values are still to be checked stays: its error is part of what the program does.
+    keep[i] = n.op->traits.ordered || (n.op->check_values && !graph.values_checked) ||
               std::any_of(n.out.begin(), n.out.end(),
                           [&](ValueId v) { return needed[static_cast<size_t>(v)] != 0; });
     if (!keep[i]) continue;

@@ -64,10 +64,9 @@ std::vector<int64_t> read_indices(const Array& indices) {
   return out;
 }
 
-std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, int batch_dims,
-                                  const Array& indices) {
+std::vector<int64_t> gather_bases(const Array& x, int axis, int batch_dims, const Array& indices) {
   std::vector<int64_t> list = read_indices(indices);
-  for (int64_t& index : list) index = checked_index(op, axis, index, x.size(axis)) * x.strides[axis];
+  for (int64_t& index : list) index = from_front(index, x.size(axis)) * x.strides[axis];
   if (axis == 0) return list;
   std::vector<int64_t> batches = axis_offsets(x, 0, batch_dims);
   std::vector<int64_t> outer = axis_offsets(x, batch_dims, axis);
@@ -80,18 +79,17 @@ std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis,
   return bases;
 }
 
-std::vector<int64_t> element_bases(std::string_view op, const Array& x, int axis, const Array& indices) {
+std::vector<int64_t> element_bases(const Array& x, int axis, const Array& indices) {
   std::vector<int64_t> list = read_indices(indices);
   // Positions on the other axes, which the shape of the indices spans, in x's strides.
   Array grid{nullptr, x.dtype, indices.shape, x.strides};
   grid.strides[axis] = 0;
   std::vector<int64_t> bases = axis_offsets(grid, 0, grid.rank());
-  for (size_t i = 0; i < list.size(); ++i)
-    bases[i] += checked_index(op, axis, list[i], x.size(axis)) * x.strides[axis];
+  for (size_t i = 0; i < list.size(); ++i) bases[i] += from_front(list[i], x.size(axis)) * x.strides[axis];
   return bases;
 }
 
-std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& indices, int* inner) {
+std::vector<int64_t> nd_bases(const Array& x, const Array& indices, int* inner) {
   int width = static_cast<int>(indices.size(indices.rank() - 1));
   *inner = width;
   int64_t count = 1;
@@ -100,8 +98,7 @@ std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& 
   std::vector<int64_t> bases(static_cast<size_t>(count));
   for (size_t n = 0; n < bases.size(); ++n)
     for (int axis = 0; axis < width; ++axis)
-      bases[n] += checked_index(op, axis, list[n * static_cast<size_t>(width) + static_cast<size_t>(axis)],
-                                x.size(axis)) *
+      bases[n] += from_front(list[n * static_cast<size_t>(width) + static_cast<size_t>(axis)], x.size(axis)) *
                   x.strides[axis];
   return bases;
 }

@@ -1,19 +1,15 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "sorus/dispatch/kernel.h"
 
 /// What the kernels of gathers and scatters share: index tensors become a list of the places in memory where
-/// equally shaped blocks begin.
+/// equally shaped blocks begin. The ops have checked that indices are in range.
 namespace sorus::blocks {
 
-/// One index with its checks. Throws IndexError naming op, axis, index and extent.
-[[nodiscard]] inline int64_t checked_index(std::string_view op, int axis, int64_t index, int64_t extent) {
-  SORUS_CHECK(index >= -extent && index < extent, IndexError,
-              "{}: index out of range on axis {}: got {}, need {} <= index < {}", op, axis, index, -extent,
-              extent);
+/// An index counted from the front.
+[[nodiscard]] inline int64_t from_front(int64_t index, int64_t extent) {
   return index < 0 ? index + extent : index;
 }
 
@@ -35,14 +31,12 @@ struct Block {
 
 /// Where the blocks of gather and gather_backward begin in `x` (the operand, or the sum): for every index of
 /// the axes before `axis`, one for each of `indices`; the first batch_dims axes of both run together.
-[[nodiscard]] std::vector<int64_t> gather_bases(std::string_view op, const Array& x, int axis, int batch_dims,
+[[nodiscard]] std::vector<int64_t> gather_bases(const Array& x, int axis, int batch_dims,
                                                 const Array& indices);
 /// The same for the elements of gather_elements and scatter_elements.
-[[nodiscard]] std::vector<int64_t> element_bases(std::string_view op, const Array& x, int axis,
-                                                 const Array& indices);
+[[nodiscard]] std::vector<int64_t> element_bases(const Array& x, int axis, const Array& indices);
 /// The same for the blocks of gather_nd and tensor_scatter; `inner` receives the first axis of a block.
-[[nodiscard]] std::vector<int64_t> nd_bases(std::string_view op, const Array& x, const Array& indices,
-                                            int* inner);
+[[nodiscard]] std::vector<int64_t> nd_bases(const Array& x, const Array& indices, int* inner);
 
 /// to[n, :] = the block of x that begins at bases[n].
 void copy_blocks(const Array& x, const std::vector<int64_t>& bases, const Block& block, const Array& to);

@@ -43,16 +43,14 @@ void run_nonzero(const KernelCall& call) {
   int64_t found = 0;
   visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
     const T* from = x.as<T>();
-    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+    for (int64_t i = 0, n = x.numel(); i < n && found < count; ++i) {
       if (!is_nonzero(from[i])) continue;
-      if (found < count) {
-        int64_t rest = i;
-        for (int axis = rank; axis-- > 0; rest /= x.size(axis)) to[found * rank + axis] = rest % x.size(axis);
-      }
+      int64_t rest = i;
+      for (int axis = rank; axis-- > 0; rest /= x.size(axis)) to[found * rank + axis] = rest % x.size(axis);
       ++found;
     }
   });
-  SORUS_CHECK(found == count, ValueError, "nonzero: count does not fit: got {}, need {}", count, found);
+  std::fill(to + found * rank, to + count * rank, 0);
 }
 
 template <class T>

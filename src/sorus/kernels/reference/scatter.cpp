@@ -96,7 +96,7 @@ void run_gather_backward(const KernelCall& call) {
   const Array& out = call.out[0];
   auto axis = static_cast<int>(a.axis);
   if (int64_t n = out.numel()) std::memset(out.data, 0, static_cast<size_t>(n) * dtype_size(out.dtype));
-  scatter_into(out, blocks::gather_bases("gather", out, axis, static_cast<int>(a.batch_dims), call.in[1]),
+  scatter_into(out, blocks::gather_bases(out, axis, static_cast<int>(a.batch_dims), call.in[1]),
                blocks::Block(out, axis + 1).size, call.in[0], ScatterMode::kAdd);
 }
 
@@ -108,8 +108,7 @@ void start_from(const Array& x, const Array& out) {
 void run_scatter_elements(const KernelCall& call) {
   const auto& a = call.attrs<ScatterElementsAttrs>();
   const Array& out = call.out[0];
-  std::vector<int64_t> bases =
-      blocks::element_bases("scatter_elements", out, static_cast<int>(a.axis), call.in[1]);
+  std::vector<int64_t> bases = blocks::element_bases(out, static_cast<int>(a.axis), call.in[1]);
   start_from(call.in[0], out);
   scatter_into(out, bases, 1, call.in[2], a.mode);
 }
@@ -117,7 +116,7 @@ void run_scatter_elements(const KernelCall& call) {
 void run_tensor_scatter(const KernelCall& call) {
   const Array& out = call.out[0];
   int inner = 0;
-  std::vector<int64_t> bases = blocks::nd_bases("tensor_scatter", out, call.in[1], &inner);
+  std::vector<int64_t> bases = blocks::nd_bases(out, call.in[1], &inner);
   start_from(call.in[0], out);
   scatter_into(out, bases, blocks::Block(out, inner).size, call.in[2], call.attrs<ScatterNdAttrs>().mode);
 }

@@ -35,11 +35,11 @@ const OpDef nonzero_op{
     .name = "nonzero",
     .doc =
         "Indices of the elements that are not zero, row-major: int64 (count, rank). count: their "
-        "number, from nonzero_count.",
+        "number, from nonzero_count; a smaller one leaves out the last, a larger one adds rows of zeros.",
     .inputs = {{"x"}},
     .attrs = attrs_def<NonzeroAttrs>(),
     .infer = infer_nonzero,
-    .traits = {.differentiable = false, .may_fail = true}};
+    .traits = {.differentiable = false}};
 const OpRegistrar registered_nonzero{nonzero_op};
 
 const OpDef unique_op{

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sorus/dispatch/apply.h"
+#include "sorus/ops/detail/index_range.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -104,6 +105,20 @@ void vjp_gather_nd(VjpContext& c) {
   if (c.needs(0)) c.set(0, tensor_scatter(zeros_view(c.in_type(0)), c.in(1), c.grad(), ScatterMode::kAdd));
 }
 
+void check_gather(const KernelCall& c) {
+  auto axis = static_cast<int>(c.attrs<GatherAttrs>().axis);
+  detail::check_axis_indices("gather", c.in[1], axis, c.in[0].size(axis));
+}
+void check_gather_backward(const KernelCall& c) {
+  const auto& a = c.attrs<GatherBackwardAttrs>();
+  detail::check_axis_indices("gather", c.in[1], static_cast<int>(a.axis), a.extent);
+}
+void check_gather_elements(const KernelCall& c) {
+  auto axis = static_cast<int>(c.attrs<GatherElementsAttrs>().axis);
+  detail::check_axis_indices("gather_elements", c.in[1], axis, c.in[0].size(axis));
+}
+void check_gather_nd(const KernelCall& c) { detail::check_coordinates("gather_nd", c.in[1], *c.in[0].shape); }
+
 const OpDef gather_op{
     .name = "gather",
     .doc =
@@ -114,7 +129,8 @@ const OpDef gather_op{
     .infer = infer_gather,
     .vjp = vjp_gather,
     .saves_in = saves({1}),
-    .traits = {.may_fail = true}};
+    .check_values = check_gather,
+    .check_reads = saves({1})};
 const OpRegistrar registered_gather{gather_op};
 
 const OpDef gather_backward_op{
@@ -125,7 +141,9 @@ const OpDef gather_backward_op{
     .infer = infer_gather_backward,
     .vjp = vjp_gather_backward,
     .saves_in = saves({1}),
-    .traits = {.may_fail = true, .backward = true}};
+    .check_values = check_gather_backward,
+    .check_reads = saves({1}),
+    .traits = {.backward = true}};
 const OpRegistrar registered_gather_backward{gather_backward_op};
 
 const OpDef gather_elements_op{
@@ -138,7 +156,8 @@ const OpDef gather_elements_op{
     .infer = infer_gather_elements,
     .vjp = vjp_gather_elements,
     .saves_in = saves({1}),
-    .traits = {.may_fail = true}};
+    .check_values = check_gather_elements,
+    .check_reads = saves({1})};
 const OpRegistrar registered_gather_elements{gather_elements_op};
 
 const OpDef gather_nd_op{
@@ -150,7 +169,8 @@ const OpDef gather_nd_op{
     .infer = infer_gather_nd,
     .vjp = vjp_gather_nd,
     .saves_in = saves({1}),
-    .traits = {.may_fail = true}};
+    .check_values = check_gather_nd,
+    .check_reads = saves({1})};
 const OpRegistrar registered_gather_nd{gather_nd_op};
 
 Tensor gather_backward(const Tensor& grad, const Tensor& indices, const GatherBackwardAttrs& attrs) {

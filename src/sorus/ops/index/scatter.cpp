@@ -1,5 +1,6 @@
 #include "sorus/core/promotion.h"
 #include "sorus/dispatch/apply.h"
+#include "sorus/ops/detail/index_range.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -124,6 +125,14 @@ bool is_linear(ScatterMode mode) {
   return mode == ScatterMode::kUpdate || mode == ScatterMode::kAdd || mode == ScatterMode::kSub;
 }
 
+void check_scatter_elements(const KernelCall& c) {
+  auto axis = static_cast<int>(c.attrs<ScatterElementsAttrs>().axis);
+  detail::check_axis_indices("scatter_elements", c.in[1], axis, c.in[0].size(axis));
+}
+void check_tensor_scatter(const KernelCall& c) {
+  detail::check_coordinates("tensor_scatter", c.in[1], *c.in[0].shape);
+}
+
 OpDef scatter_elements_def(std::string_view name, SaveMask saves_in, SaveMask saves_out) {
   return {.name = name,
           .doc = kElementsDoc,
@@ -133,7 +142,8 @@ OpDef scatter_elements_def(std::string_view name, SaveMask saves_in, SaveMask sa
           .vjp = vjp_scatter_elements,
           .saves_in = saves_in,
           .saves_out = saves_out,
-          .traits = {.may_fail = true}};
+          .check_values = check_scatter_elements,
+          .check_reads = saves({1})};
 }
 
 OpDef tensor_scatter_def(std::string_view name, SaveMask saves_in, SaveMask saves_out) {
@@ -145,7 +155,8 @@ OpDef tensor_scatter_def(std::string_view name, SaveMask saves_in, SaveMask save
           .vjp = vjp_scatter_nd,
           .saves_in = saves_in,
           .saves_out = saves_out,
-          .traits = {.may_fail = true}};
+          .check_values = check_tensor_scatter,
+          .check_reads = saves({1})};
 }
 
 const OpDef scatter_elements_op = scatter_elements_def("scatter_elements", saves({1}), kSaveNone);

@@ -1,4 +1,5 @@
 #include "sorus/dispatch/apply.h"
+#include "sorus/ops/detail/index_range.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/attributes.h"
 #include "sorus/ops/nn/detail/window.h"
@@ -23,6 +24,13 @@ void need_labels(const InferContext& c) {
   SORUS_CHECK(c.shape(0).rank() >= 1 && c.shape(1) == rows_of(c.shape(0)), ShapeError,
               "{}: labels do not fit: got labels {} for logits {}, need one label for each row", c.name(),
               c.shape(1), c.shape(0));
+}
+
+void check_labels(const KernelCall& c) {
+  int64_t classes = c.in[0].size(c.in[0].rank() - 1);
+  if (auto wrong = detail::find_outside(c.in[1], 0, classes, c.attrs<CrossEntropyAttrs>().ignore_index))
+    raise<IndexError>("{}: a label is out of range: got {} at position {}, need 0 to {} ({} classes)",
+                      c.op.name, wrong->index, wrong->position, classes - 1, classes);
 }
 
 TypeList infer_loss(const InferContext& c) {
@@ -76,7 +84,8 @@ const OpDef loss_op{.name = "softmax_cross_entropy",
                     .vjp = loss_vjp,
                     .saves_in = saves({0, 1}),
                     .cost = loss_cost,
-                    .traits = {.may_fail = true}};
+                    .check_values = check_labels,
+                    .check_reads = saves({1})};
 const OpRegistrar loss_registered{loss_op};
 
 const OpDef backward_op{.name = "softmax_cross_entropy_backward",
@@ -89,7 +98,9 @@ const OpDef backward_op{.name = "softmax_cross_entropy_backward",
                         .vjp = backward_vjp,
                         .saves_in = saves({0, 1, 2}),
                         .cost = loss_cost,
-                        .traits = {.may_fail = true, .backward = true}};
+                        .check_values = check_labels,
+                        .check_reads = saves({1}),
+                        .traits = {.backward = true}};
 const OpRegistrar backward_registered{backward_op};
 
 CrossEntropyAttrs attrs_for(int64_t ignore_index, double label_smoothing) {
