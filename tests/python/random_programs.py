@@ -121,6 +121,8 @@ CONTROL = [
     "{n} = kept[-1] + {a} if kept and kept[-1].shape == {a}.shape else {a}",
     "{n} = {a} * int(ops.count_nonzero({b} > 0))",
     "{n} = {a} * ops.masked_select({b}, {b} > 0).sum()",
+    "elsewhere(lambda: notes.append(round(float({a}.mean()), 3)))",
+    "{n} = elsewhere(lambda: ops.tanh({a}) + {b})",
     "with_list = {a}.tolist()\n{n} = {b} + with_list[0][1]",
     "{n} = {a} + ops.unique(({b} * 2).astype(ms.int32))[0].astype(ms.float32).sum()",
 ]

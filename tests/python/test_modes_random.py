@@ -1,5 +1,7 @@
 """Random programs give the same bits, errors and output plainly, compiled and in graph mode."""
 
+import threading
+
 import numpy as np
 import pytest
 from modes import trace
@@ -10,6 +12,15 @@ from sorus import Parameter, Tensor, nn, ops
 
 CALLS = 9
 PROGRAMS = 60
+
+
+def elsewhere(function):
+    """Calls the function on another thread and waits for its result."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    thread.join()
+    return results[0]
 
 
 def calls_of(seed, source, wrap):
@@ -33,6 +44,7 @@ def calls_of(seed, source, wrap):
         "kept": [],
         "notes": [],
         "square": noise(4, 4),
+        "elsewhere": elsewhere,
         "rows": Tensor(np.array([0, 2], np.int32)),
         "rows3": Tensor(np.array([0, 1, 1], np.int32)),
         "labels": Tensor(np.array([1, 3, 0], np.int32)),
