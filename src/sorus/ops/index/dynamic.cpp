@@ -31,11 +31,13 @@ const OpDef nonzero_count_op{.name = "nonzero_count",
                              .traits = {.differentiable = false}};
 const OpRegistrar registered_nonzero_count{nonzero_count_op};
 
+// The kernel is total: a count that is too small leaves out the last indices, one too large adds rows of
+// zeros.
 const OpDef nonzero_op{
     .name = "nonzero",
     .doc =
         "Indices of the elements that are not zero, row-major: int64 (count, rank). count: their "
-        "number, from nonzero_count; a smaller one leaves out the last, a larger one adds rows of zeros.",
+        "number, from nonzero_count.",
     .inputs = {{"x"}},
     .attrs = attrs_def<NonzeroAttrs>(),
     .infer = infer_nonzero,
