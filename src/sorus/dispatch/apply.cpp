@@ -145,6 +145,22 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
   }
 }
 
+namespace {
+
+bool follows(const ScopeState& scope, const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
+  return scope.recorder && scope.recorder->follow(op, in, attrs, out);
+}
+
+void compute(const ScopeState& scope, const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types,
+             TensorList& out) {
+  size_t first = out.size();
+  execute(op, in, attrs, types, out);
+  if (scope.recorder)
+    scope.recorder->record(op, in, attrs, std::span<const Tensor>(out.data() + first, out.size() - first));
+}
+
+}  // namespace
+
 void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
   ScopeState& scope = scope_state();
   check_operands(op, in);
@@ -155,17 +171,13 @@ void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out
     in = pointers;
   }
   size_t first = out.size();
-  TypeList types;
   if (op.check_values) [[unlikely]] {
-    types = infer_operands(op, in, attrs.data);
+    TypeList types = infer_operands(op, in, attrs.data);
     read_for_check(op, in, scope.recorder);
     check_values(op, in, attrs);
-  }
-  if (!scope.recorder || !scope.recorder->follow(op, in, attrs, out)) {
-    if (!op.check_values) types = infer_operands(op, in, attrs.data);
-    execute(op, in, attrs, types, out);
-    if (scope.recorder)
-      scope.recorder->record(op, in, attrs, std::span<const Tensor>(out.data() + first, out.size() - first));
+    if (!follows(scope, op, in, attrs, out)) compute(scope, op, in, attrs, types, out);
+  } else if (!follows(scope, op, in, attrs, out)) {
+    compute(scope, op, in, attrs, infer_operands(op, in, attrs.data), out);
   }
   if (scope.gradients)
     scope.gradients->record(op, in, attrs, std::span<Tensor>(out.data() + first, out.size() - first));
