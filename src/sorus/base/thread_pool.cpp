@@ -22,26 +22,53 @@ namespace {
 
 thread_local bool inside = false;
 
-/// One parallel loop: pieces are handed out by a counter; the caller takes part and waits for the rest.
+/// Loops of one caller go through their pieces from the first to the last and from the last to the first by
+/// turns: each begins with what the one before it touched last, which is what the caches still hold.
+bool next_is_backward() {
+  thread_local bool backward = true;
+  backward = !backward;
+  return backward;
+}
+
+/// One parallel loop. Each thread begins with a range of pieces of its own, the same one for every loop of as
+/// many pieces, so that it meets again in its cache what it wrote there; then it helps with the ranges of the
+/// others. The caller takes part and waits for the rest.
 struct Loop {
+  static constexpr int64_t kMaxRanges = 16;
+  struct alignas(64) Range {
+    std::atomic<int64_t> taken{0};
+    int64_t begin = 0, count = 0;
+  };
   detail::LoopBody body;
   void* context;
-  int64_t pieces;
-  std::atomic<int64_t> next{0};
+  int64_t range_count;
+  bool backward = next_is_backward();
+  Range ranges[kMaxRanges];
   std::atomic<int64_t> left;
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   std::mutex mutex;
   std::condition_variable done;
 
-  Loop(int64_t n, detail::LoopBody b, void* c) : body(b), context(c), pieces(n), left(n) {}
+  Loop(int64_t pieces, int64_t threads, detail::LoopBody b, void* c)
+      : body(b), context(c), range_count(std::min({pieces, threads, kMaxRanges})), left(pieces) {
+    for (int64_t r = 0; r < range_count; ++r) {
+      ranges[r].begin = pieces * r / range_count;
+      ranges[r].count = pieces * (r + 1) / range_count - ranges[r].begin;
+    }
+  }
 
-  void work() {
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
-      if (!failed.load(std::memory_order_relaxed)) run_one(i);
-      if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        std::lock_guard lock(mutex);
-        done.notify_all();
+  /// `thread`: 0 for the caller, else the number of the pool's thread.
+  void work(int64_t thread) {
+    for (int64_t k = 0; k < range_count; ++k) {
+      Range& range = ranges[(thread + k) % range_count];
+      for (int64_t i; (i = range.taken.fetch_add(1, std::memory_order_relaxed)) < range.count;) {
+        if (!failed.load(std::memory_order_relaxed))
+          run_one(range.begin + (backward ? range.count - 1 - i : i));
+        if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+          std::lock_guard lock(mutex);
+          done.notify_all();
+        }
       }
     }
   }
@@ -77,11 +104,11 @@ class Pool {
   void resize(int n) { size_ = n; }
 
   void run(int64_t pieces, detail::LoopBody body, void* context) {
-    auto loop = std::make_shared<Loop>(pieces, body, context);
+    auto loop = std::make_shared<Loop>(pieces, size(), body, context);
     int helpers = static_cast<int>(std::min<int64_t>(size() - 1, pieces - 1));
     submit(loop, helpers);
     inside = true;
-    loop->work();
+    loop->work(0);
     inside = false;
     loop->wait();
     if (loop->error) std::rethrow_exception(loop->error);
@@ -101,8 +128,10 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       while (static_cast<int>(threads_) < helpers) {
-        std::thread([this, life = life_] { serve(life); }).detach();
         ++threads_;
+        std::thread([this, life = life_, number = static_cast<int64_t>(threads_)] {
+          serve(life, number);
+        }).detach();
       }
       for (int i = 0; i < helpers; ++i) queue_.push_back(loop);
       pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
@@ -110,7 +139,7 @@ class Pool {
     for (int i = 0; i < helpers; ++i) wake_.notify_one();
   }
 
-  void serve(uint64_t life) {
+  void serve(uint64_t life, int64_t number) {
     inside = true;
     while (true) {
       // A short look before sleeping: the loops of one network follow each other within microseconds.
@@ -122,7 +151,7 @@ class Pool {
       queue_.pop_front();
       pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
       lock.unlock();
-      loop->work();
+      loop->work(number);
     }
   }
 
@@ -164,7 +193,8 @@ namespace detail {
 void run_pieces(int64_t pieces, LoopBody body, void* context) {
   if (pieces <= 0) return;
   if (pieces == 1 || inside || Pool::instance().size() == 1) {
-    for (int64_t i = 0; i < pieces; ++i) body(context, i);
+    const bool backward = pieces > 1 && !inside && next_is_backward();
+    for (int64_t i = 0; i < pieces; ++i) body(context, backward ? pieces - 1 - i : i);
     return;
   }
   Pool::instance().run(pieces, body, context);

@@ -1,0 +1,66 @@
+#include "sorus/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+namespace sorus {
+namespace {
+
+/// Sets the number of threads for a test.
+class ThreadPool : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    before_ = num_threads();
+    set_num_threads(GetParam());
+  }
+  void TearDown() override { set_num_threads(before_); }
+
+ private:
+  int before_ = 1;
+};
+
+TEST_P(ThreadPool, RunsEveryPieceOnce) {
+  for (int64_t pieces : {1, 2, 3, 7, 16, 17, 100, 1000})
+    for (int turn = 0; turn < 4; ++turn) {
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(pieces));
+      parallel_for(pieces, [&](int64_t i) { ++runs[static_cast<size_t>(i)]; });
+      for (const auto& r : runs) EXPECT_EQ(r, 1) << pieces << " pieces";
+    }
+}
+
+TEST_P(ThreadPool, CutsRangesByTheCountAlone) {
+  std::vector<std::atomic<int64_t>> begins(1001);
+  parallel_ranges(1001, 10, [&](int64_t begin, int64_t end) {
+    EXPECT_EQ(begin % 10, 0);
+    for (int64_t i = begin; i < end; ++i) begins[static_cast<size_t>(i)] = begin;
+  });
+  for (size_t i = 0; i < begins.size(); ++i) EXPECT_EQ(begins[i], static_cast<int64_t>(i / 10 * 10));
+}
+
+TEST_P(ThreadPool, RunsInnerLoopsInOrder) {
+  std::atomic<int> wrong{0};
+  parallel_for(20, [&](int64_t) {
+    int64_t expected = 0;
+    parallel_for(5, [&](int64_t i) { wrong += in_parallel_region() && i != expected++; });
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(ThreadPool, RethrowsAndGoesOn) {
+  EXPECT_THROW(parallel_for(50,
+                            [](int64_t i) {
+                              if (i == 31) throw std::runtime_error("piece");
+                            }),
+               std::runtime_error);
+  std::atomic<int64_t> sum{0};
+  parallel_for(50, [&](int64_t i) { sum += i; });
+  EXPECT_EQ(sum, 1225);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 20));
+
+}  // namespace
+}  // namespace sorus
