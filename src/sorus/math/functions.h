@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "sorus/math/lane.h"
 #include "sorus/math/tables.h"

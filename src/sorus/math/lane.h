@@ -15,7 +15,8 @@
 //   b), & | !, any      a where the mask holds, else b; for V and for Int bits(V), V::from_bits(Int) the
 //   representation, unchanged Int: + - & | ^, shl<k>, shr<k>      wrapping arithmetic, logical shifts Int: ==
 //   < >                         signed comparison; the Mask of V V::lookup(table, Int) table[index] per
-//   element; every index must be inside the table
+//   element; every index must be inside the table V::lookup16(table, Int) the same in a table of 16, aligned
+//   to 64 bytes, by the low four bits of the index
 //
 // Rules of a function over lanes: fixed order of operations; no branch on data but select. The one exception
 // is `if (any(mask))` or `while (any(mask))` around work whose results are merged by select with the same
@@ -85,6 +86,7 @@ concept Lane =
   { bits(a) } -> std::same_as<typename V::Int>;
   { V::from_bits(i) } -> std::same_as<V>;
   { V::lookup(table, i) } -> std::same_as<V>;
+  { V::lookup16(table, i) } -> std::same_as<V>;
 };
 
 /// True for lanes of float, false for lanes of double: functions pick their polynomials with it.

@@ -1,7 +1,8 @@
 #pragma once
 
 // Tables of the scalar functions: the bits of 2 / pi (first computed to 4000 bits) for
-// functions/trigonometric.inc. The test of that file fails if one of them is wrong.
+// functions/trigonometric.inc, and polynomials by segments for functions/segments.inc. The tests of accuracy
+// fail if a number is wrong.
 
 namespace sorus::math {
 
@@ -59,5 +60,177 @@ inline constexpr double kTwoOverPi<double>[] = {
     -0x1.61a015d28ad84p32, -0x1.4e050683a130cp-22, 0x1.ce7de294a4baap-78,   -0x1.404a04ee072a3p-132,
     0x1.7527bac7ebe5fp32,  0x1.7b3d0739f78a5p-24,  0x1.497535fdafd89p-79,   -0x1.ca8bdea7f33eep-138,
 };
+
+/// A function on an interval cut into 16 segments, and a polynomial in a - centre for each: the rows are the
+/// centre and the coefficients from the highest down. Segment and `scale`: functions/segments.inc. The
+/// centres are such that the function there is almost a float, so that the constant coefficient has no error
+/// to speak of.
+template <int kRows>
+struct Segments {
+  static constexpr int kCount = kRows;
+  double scale;
+  alignas(64) float row[kRows][16];
+};
+
+/// 2 Phi(-a) for a below 5.37; the segments are round(a scale). The centres are the upper ends, so that
+/// nothing is lost in adding up, and the linear coefficients, too, are almost floats.
+inline constexpr Segments<10> kNormalTail = {
+    2.8846153846153846,
+    {
+        {0x1.91be4cp-3F, 0x1.2297e4p-1F, 0x1.bd50a4p-1F, 0x1.3cb92cp0F, 0x1.9c4faep0F, 0x1.ef7d56p0F,
+         0x1.21a8p1F, 0x1.4eb86p1F, 0x1.7f9792p1F, 0x1.aa80cp1F, 0x1.d72b34p1F, 0x1.ff0a74p1F, 0x1.185748p2F,
+         0x1.2dffdep2F, 0x1.428222p2F, 0x1.584f1ep2F},
+        {-0x1.d9c04p-13F, -0x1.4f492p-11F, -0x1.3b282p-11F, -0x1.c5d182p-14F, 0x1.45f198p-12F,
+         0x1.6f4ceep-12F, 0x1.371074p-13F, -0x1.62557ep-15F, -0x1.9e44c8p-14F, -0x1.0ee842p-14F,
+         -0x1.393548p-16F, 0x1.206f46p-18F, 0x1.1e3a46p-17F, 0x1.7454a6p-18F, 0x1.50c61ep-19F,
+         0x1.d43c04p-21F},
+        {0x1.1522e8p-9F, 0x1.5a2b16p-12F, -0x1.48f9c2p-10F, -0x1.d04ca6p-10F, -0x1.bb054ep-11F,
+         0x1.333712p-13F, 0x1.30cc38p-11F, 0x1.fc92f8p-12F, 0x1.5ba338p-13F, -0x1.1d1a1ap-16F,
+         -0x1.20d55ep-14F, -0x1.c06808p-15F, -0x1.a60f0ap-16F, -0x1.4283e8p-17F, -0x1.be14d6p-19F,
+         -0x1.d9a79ep-21F},
+        {0x1.999e64p-9F, 0x1.a25784p-8F, 0x1.596154p-8F, 0x1.4ade78p-10F, -0x1.0ff454p-9F, -0x1.6a930ap-9F,
+         -0x1.f7ff14p-10F, -0x1.45d5ccp-11F, 0x1.c5c4f8p-13F, 0x1.94c80ap-12F, 0x1.310026p-12F,
+         0x1.5eb5c4p-13F, 0x1.0a3b7p-14F, 0x1.76d8bap-16F, 0x1.da187ap-18F, 0x1.e08da2p-20F},
+        {-0x1.280f28p-6F, -0x1.b21294p-8F, 0x1.2068aap-8F, 0x1.851c5p-7F, 0x1.5b63f4p-7F, 0x1.6c8c9cp-8F,
+         0x1.9567ep-11F, -0x1.f21104p-10F, -0x1.2306bap-9F, -0x1.93dfc8p-10F, -0x1.a383cap-11F,
+         -0x1.852678p-12F, -0x1.e68bc4p-14F, -0x1.294be4p-15F, -0x1.51c894p-17F, -0x1.341ee2p-19F},
+        {-0x1.366714p-6F, -0x1.6058a8p-5F, -0x1.6c113ep-5F, -0x1.cc9d2ap-6F, -0x1.8576d8p-8F, 0x1.e37c92p-8F,
+         0x1.94014p-7F, 0x1.65ffaap-7F, 0x1.b5fbbap-8F, 0x1.c8bd9ap-9F, 0x1.8282acp-10F, 0x1.374382p-11F,
+         0x1.50f71ap-13F, 0x1.72aaeep-15F, 0x1.816114p-17F, 0x1.434b2ap-19F},
+        {0x1.00dfe4p-3F, 0x1.3a4d04p-4F, 0x1.6b7be6p-6F, -0x1.0ceafep-5F, -0x1.daaa4ep-5F, -0x1.cba872p-5F,
+         -0x1.5ae1dap-5F, -0x1.a07906p-6F, -0x1.860b8ep-7F, -0x1.55d39ep-8F, -0x1.f3a5b6p-10F,
+         -0x1.680ca2p-11F, -0x1.59b82ap-13F, -0x1.5ac88ap-15F, -0x1.4d3044p-17F, -0x1.02dc3ep-19F},
+        {0x1.3a6fbcp-4F, 0x1.8abc4p-3F, 0x1.e6d2ap-3F, 0x1.d6382p-3F, 0x1.67b41ap-3F, 0x1.e5f308p-4F,
+         0x1.1dbab2p-4F, 0x1.17d036p-5F, 0x1.b7625ep-7F, 0x1.5239bcp-8F, 0x1.b7a822p-10F, 0x1.20a7p-11F,
+         0x1.f39746p-14F, 0x1.cdae46p-16F, 0x1.9cfb4p-18F, 0x1.2b08ep-20F},
+        {-0x1.90bb6cp-1F, -0x1.5bbe9cp-1F, -0x1.17dc9ap-1F, -0x1.7c113p-2F, -0x1.beac3ap-3F, -0x1.f6245p-4F,
+         -0x1.f90f02p-5F, -0x1.ac033p-6F, -0x1.253bfep-7F, -0x1.9606c6p-9F, -0x1.ddc1d8p-11F,
+         -0x1.2131b2p-12F, -0x1.c8369cp-15F, -0x1.875bfp-17F, -0x1.47d0c8p-19F, -0x1.bcace2p-22F},
+        {0x1.b05ff2p-1F, 0x1.240256p-1F, 0x1.89a906p-2F, 0x1.ba64d8p-3F, 0x1.b75fa2p-4F, 0x1.b1967ep-5F,
+         0x1.834eecp-6F, 0x1.24610cp-7F, 0x1.659684p-9F, 0x1.c3f9bap-11F, 0x1.e7337ap-13F, 0x1.1237acp-14F,
+         0x1.8d9fc6p-17F, 0x1.3e824cp-19F, 0x1.f5f954p-22F, 0x1.4037e8p-24F},
+    }};
+
+/// 2 Phi(-a) e^(a^2 / 2), Phi the normal distribution function; a below 15, scale 1.
+inline constexpr Segments<8> kMillsRatio = {
+    1,
+    {
+        {0x1.3fa9p0F, 0x1.c0518p0F, 0x1.1ff24p1F, 0x1.5fe1cp1F, 0x1.bfdf4p1F, 0x1.1fe0cp2F, 0x1.5ff96p2F,
+         0x1.9fe7p2F, 0x1.fff7cp2F, 0x1.400d2p3F, 0x1.800a2p3F, 0x1.bfdacp3F, 0x1.0048p-3F, 0x1.804d8p-2F,
+         0x1.3fa84p-1F, 0x1.bff78p-1F},
+        {0x1.3f79e4p-10F, 0x1.e42768p-12F, 0x1.8e851ep-13F, 0x1.6089f8p-14F, 0x1.d7ae2cp-16F, 0x1.02d088p-17F,
+         0x1.5093e2p-19F, 0x1.f571ccp-21F, 0x1.19e996p-22F, 0x1.0bda88p-24F, 0x1.41383p-26F, 0x1.c8de74p-28F,
+         0x1.f35c8ep-7F, 0x1.0f80e2p-7F, 0x1.2fae2ap-8F, 0x1.5c91c8p-9F},
+        {-0x1.065908p-8F, -0x1.b3906ap-10F, -0x1.89dd0ep-11F, -0x1.7cb634p-12F, -0x1.20c552p-13F,
+         -0x1.718beep-15F, -0x1.13ae88p-16F, -0x1.d22744p-18F, -0x1.35e26p-19F, -0x1.6472aap-21F,
+         -0x1.f7e44cp-23F, -0x1.9e2d3ap-24F, -0x1.46fadcp-5F, -0x1.75de08p-6F, -0x1.b86aacp-7F,
+         -0x1.0955bap-7F},
+        {0x1.90cf1cp-7F, 0x1.717054p-8F, 0x1.70f94p-9F, 0x1.8826cp-10F, 0x1.500b96p-11F, 0x1.fb180ep-13F,
+         0x1.b6655cp-14F, 0x1.a6e472p-15F, 0x1.49dcccp-16F, 0x1.d08d0cp-18F, 0x1.8549fap-19F, 0x1.725d1cp-20F,
+         0x1.89c1bp-4F, 0x1.dbebdep-5F, 0x1.28162ap-5F, 0x1.78b2f2p-6F},
+        {-0x1.1fba7p-5F, -0x1.28ec1cp-6F, -0x1.49e1a4p-7F, -0x1.83e842p-8F, -0x1.7ed17ep-9F, -0x1.563496p-10F,
+         -0x1.58147p-11F, -0x1.7bb11ap-12F, -0x1.619572p-13F, -0x1.30224ep-14F, -0x1.2dbf0cp-15F,
+         -0x1.4bfde6p-16F, -0x1.b00f0cp-3F, -0x1.15a4e8p-3F, -0x1.6ef73ep-4F, -0x1.efabc4p-5F},
+        {0x1.7c0c5cp-4F, 0x1.bcb80ep-5F, 0x1.15c4fep-5F, 0x1.6ca2f6p-6F, 0x1.a2e874p-7F, 0x1.c0382ap-8F,
+         0x1.07f144p-8F, 0x1.4edcap-9F, 0x1.7636fp-10F, 0x1.8ac374p-11F, 0x1.d0d794p-12F, 0x1.28307p-12F,
+         0x1.a4ca94p-2F, 0x1.220f9cp-2F, 0x1.9aa3fcp-3F, 0x1.28c51ap-3F},
+        {-0x1.c51432p-3F, -0x1.320ce2p-3F, -0x1.b423a2p-4F, -0x1.43562cp-4F, -0x1.b6391ep-5F, -0x1.1c1976p-5F,
+         -0x1.8b26fep-6F, -0x1.21cf44p-6F, -0x1.86c454p-7F, -0x1.fbca54p-8F, -0x1.63bd66p-8F, -0x1.06f8d2p-8F,
+         -0x1.5e5fa2p-1F, -0x1.06a9bcp-1F, -0x1.9369a6p-2F, -0x1.3bb444p-2F},
+        {0x1.d8e5dp-2F, 0x1.7b2ap-2F, 0x1.3ab994p-2F, 0x1.0bcc82p-2F, 0x1.b3b3p-3F, 0x1.5b7d78p-3F,
+         0x1.2024c6p-3F, 0x1.ebc24ap-4F, 0x1.926fbep-4F, 0x1.439686p-4F, 0x1.0e76c4p-4F, 0x1.d0adeep-5F,
+         0x1.d0a2dap-1F, 0x1.84a324p-1F, 0x1.4b407p-1F, 0x1.1e7eccp-1F},
+    }};
+
+/// 1 / (1 + e^-a); a below 18, scale 15 / 18.
+inline constexpr Segments<8> kLogistic = {
+    15.0 / 18,
+    {
+        {0x1.803e1ap0F, 0x1.0ca28p1F, 0x1.59be0cp1F, 0x1.a6350cp1F, 0x1.0c9f0cp2F, 0x1.59c9p2F, 0x1.a6928p2F,
+         0x1.f35ccp2F, 0x1.3309a6p3F, 0x1.80069ap3F, 0x1.cd08ccp3F, 0x1.0caeccp4F, 0x1.31ba66p-3F,
+         0x1.cc81ccp-2F, 0x1.7ff74cp-1F, 0x1.0cc35ap0F},
+        {-0x1.5e1454p-17F, 0x1.39afc8p-13F, 0x1.82e6fep-14F, 0x1.dc07e6p-16F, -0x1.eb148ep-19F,
+         -0x1.3126ccp-18F, -0x1.d2c7fcp-20F, -0x1.2c16b6p-21F, -0x1.a224d8p-24F, -0x1.308f4p-27F,
+         -0x1.b9d574p-31F, -0x1.4155f4p-34F, -0x1.c16e72p-13F, -0x1.0e6156p-11F, -0x1.1c8dfap-11F,
+         -0x1.7270bep-12F},
+        {-0x1.03529ep-10F, -0x1.4cc2fp-11F, -0x1.6f76e6p-13F, 0x1.fd38d4p-16F, 0x1.28724p-14F,
+         0x1.10d6acp-15F, 0x1.6f1f8cp-17F, 0x1.c8c2c4p-19F, 0x1.3fbd1ap-21F, 0x1.ce7b18p-25F, 0x1.4d8d7cp-28F,
+         0x1.eb35c4p-32F, 0x1.03740ep-9F, 0x1.518194p-10F, 0x1.33aad4p-12F, -0x1.1792f4p-11F},
+        {0x1.97fad6p-9F, 0x1.1648ecp-11F, -0x1.4966cap-11F, -0x1.99aab6p-11F, -0x1.fe7162p-12F,
+         -0x1.6dcd2ap-13F, -0x1.cff5p-15F, -0x1.1bd14p-16F, -0x1.7c1818p-19F, -0x1.126f4ap-22F,
+         -0x1.8bacbep-26F, -0x1.2394acp-29F, 0x1.9141fap-10F, 0x1.0a19dep-8F, 0x1.584a86p-8F, 0x1.49609p-8F},
+        {0x1.57ffa2p-9F, 0x1.ba5714p-8F, 0x1.a02758p-8F, 0x1.29e4f8p-8F, 0x1.22ee72p-9F, 0x1.7b8b54p-11F,
+         0x1.d50c1cp-13F, 0x1.1cbe5ap-14F, 0x1.7bf2aap-17F, 0x1.124296p-20F, 0x1.8b83b6p-24F, 0x1.234838p-27F,
+         -0x1.4dc91ap-6F, -0x1.150302p-6F, -0x1.6dd0cap-7F, -0x1.3f59a8p-8F},
+        {-0x1.83f438p-5F, -0x1.37756ep-5F, -0x1.a62994p-6F, -0x1.05606ep-6F, -0x1.d0163ep-8F, -0x1.21e158p-9F,
+         -0x1.61bac6p-11F, -0x1.abd9a8p-13F, -0x1.1d7112p-15F, -0x1.9bfdbap-19F, -0x1.2910dep-22F,
+         -0x1.b58b84p-26F, -0x1.2f77c2p-7F, -0x1.aec046p-6F, -0x1.3fd0a4p-5F, -0x1.7abe38p-5F},
+        {0x1.3144a2p-3F, 0x1.8e82eep-4F, 0x1.e2ebe2p-5F, 0x1.196d5cp-5F, 0x1.de41e2p-7F, 0x1.2480c8p-8F,
+         0x1.62b0d4p-10F, 0x1.ac333ap-12F, 0x1.1d7c68p-14F, 0x1.9c0074p-18F, 0x1.291184p-21F, 0x1.b58de6p-25F,
+         0x1.fd2878p-3F, 0x1.e6f61p-3F, 0x1.be4272p-3F, 0x1.894caep-3F},
+        {0x1.a2aba4p-1F, 0x1.c81402p-1F, 0x1.dfca8ep-1F, 0x1.edc2d6p-1F, 0x1.f86a34p-1F, 0x1.fdb45cp-1F,
+         0x1.ff4e6ap-1F, 0x1.ffca74p-1F, 0x1.fff714p-1F, 0x1.ffff32p-1F, 0x1.ffffeep-1F, 0x1.fffffep-1F,
+         0x1.131296p-1F, 0x1.389ccap-1F, 0x1.5bbb6ap-1F, 0x1.7b4338p-1F},
+    }};
+
+/// tanh(a); a below 9.5, scale 15 / 9.5.
+inline constexpr Segments<8> kTanh = {
+    15 / 9.5,
+    {
+        {0x1.958db4p-1F, 0x1.1bdd24p0F, 0x1.6cf412p0F, 0x1.bdec98p0F, 0x1.1b9dcep1F, 0x1.6c9052p1F,
+         0x1.bda0cp1F, 0x1.0760d4p2F, 0x1.444b64p2F, 0x1.95499ep2F, 0x1.e6a5bcp2F, 0x1.1b9c12p3F, 0,
+         0x1.e71166p-3F, 0x1.955f26p-2F, 0x1.1bc262p-1F},
+        {0x1.20ad3ap-8F, 0x1.3298dep-6F, 0x1.327bbep-7F, 0x1.16ceaap-9F, -0x1.655ac2p-11F, -0x1.f0bb8p-12F,
+         -0x1.4d91d8p-13F, -0x1.899638p-15F, -0x1.ed53a4p-18F, -0x1.3a4662p-21F, -0x1.8ecaa6p-25F,
+         -0x1.fbb446p-29F, -0x1.981d0ap-6F, -0x1.153a26p-4F, -0x1.13b6eap-4F, -0x1.3fd57ep-5F},
+        {-0x1.016dp-4F, -0x1.1563bep-5F, -0x1.a89f46p-8F, 0x1.cd9994p-9F, 0x1.0d9a72p-8F, 0x1.a84fd6p-10F,
+         0x1.040024p-11F, 0x1.2b8de8p-13F, 0x1.77867ep-16F, 0x1.dec6bcp-20F, 0x1.2d6368p-23F, 0x1.84bd1cp-27F,
+         0x1.1a0702p-3F, 0x1.3c2422p-4F, 0x1.4ecc5cp-7F, -0x1.53ff02p-5F},
+        {0x1.618246p-4F, 0x1.843282p-8F, -0x1.7e32b4p-6F, -0x1.83c5a2p-6F, -0x1.aa9b2p-7F, -0x1.15f50ap-8F,
+         -0x1.45c68p-10F, -0x1.72d708p-12F, -0x1.bb5434p-15F, -0x1.1a6c4ap-18F, -0x1.6359dcp-22F,
+         -0x1.cac72p-26F, -0x1.75bc38p-12F, 0x1.14b896p-3F, 0x1.5b5c86p-3F, 0x1.3ded7p-3F},
+        {0x1.d6c276p-5F, 0x1.c5573p-4F, 0x1.8545d2p-4F, 0x1.04dd2ep-4F, 0x1.d83f28p-6F, 0x1.1da45ap-7F,
+         0x1.483bacp-9F, 0x1.7399bep-11F, 0x1.bb171cp-14F, 0x1.1a2874p-17F, 0x1.6329b6p-21F, 0x1.ca3398p-25F,
+         -0x1.5551e2p-2F, -0x1.0df86p-2F, -0x1.50e2eap-3F, -0x1.e6f0e2p-5F},
+        {-0x1.7d922ap-2F, -0x1.23700cp-2F, -0x1.78cb76p-3F, -0x1.bd2712p-4F, -0x1.73c318p-5F, -0x1.b250c4p-7F,
+         -0x1.ee444ep-9F, -0x1.1706e4p-10F, -0x1.4cf67ep-13F, -0x1.a7ff96p-17F, -0x1.0ada7p-20F,
+         -0x1.5842aap-24F, -0x1.7ee97ap-23F, -0x1.c408ep-3F, -0x1.4ad526p-2F, -0x1.80eb7cp-2F},
+        {0x1.213f0ep-1F, 0x1.6aa422p-2F, 0x1.a700ccp-3F, 0x1.d9579cp-4F, 0x1.7cb6c4p-5F, 0x1.b53e1ep-7F,
+         0x1.ef3414p-9F, 0x1.172cfep-10F, 0x1.4cfedcp-13F, 0x1.a8029cp-17F, 0x1.0adb36p-20F, 0x1.584536p-24F,
+         0x1p0F, 0x1.e4193ep-1F, 0x1.b7751ap-1F, 0x1.7e1c9ep-1F},
+        {0x1.51b676p-1F, 0x1.9b786ap-1F, 0x1.c811dap-1F, 0x1.e18216p-1F, 0x1.f3f60ep-1F, 0x1.fc9294p-1F,
+         0x1.ff082ap-1F, 0x1.ffba3p-1F, 0x1.fff598p-1F, 0x1.ffff2cp-1F, 0x1.fffffp-1F, 0x1.fffffep-1F, 0,
+         0x1.de1688p-3F, 0x1.8171b4p-2F, 0x1.01e19cp-1F},
+    }};
+
+/// erf(a), in the segment at zero erf(a) - a; a below 4, scale 3.75.
+inline constexpr Segments<8> kErf = {
+    3.75,
+    {
+        {0x1.555f34p-2F, 0x1.ddb5dep-2F, 0x1.333312p-1F, 0x1.7755bcp-1F, 0x1.de2d9ap-1F, 0x1.331088p0F,
+         0x1.77a022p0F, 0x1.bbaa66p0F, 0x1.110644p1F, 0x1.553422p1F, 0x1.999e44p1F, 0x1.de1334p1F, 0,
+         0x1.9a4c44p-4F, 0x1.550778p-3F, 0x1.de399ap-3F},
+        {-0x1.885e2ep-5F, -0x1.a115e8p-5F, -0x1.653ba4p-5F, -0x1.daf558p-6F, -0x1.93fcc8p-9F, 0x1.3ee03ep-6F,
+         0x1.4c2eaap-6F, 0x1.3d9956p-7F, -0x1.d364ccp-10F, -0x1.0c9cb4p-9F, -0x1.636d7p-12F, -0x1.7a31b4p-16F,
+         -0x1.5f4772p-8F, -0x1.2cf15ep-6F, -0x1.e0d2c8p-6F, -0x1.3be21p-5F},
+        {0x1.d88f5p-5F, 0x1.1ebb4ap-6F, -0x1.5745dep-6F, -0x1.9bebd6p-5F, -0x1.1afed6p-4F, -0x1.b42a58p-5F,
+         -0x1.35241ap-6F, 0x1.69596p-8F, 0x1.903326p-7F, 0x1.ed8984p-9F, 0x1.bcc7b8p-12F, 0x1.73561ep-16F,
+         0x1.cfd42cp-4F, 0x1.b71864p-4F, 0x1.8ffeeep-4F, 0x1.57d194p-4F},
+        {0x1.3f248cp-3F, 0x1.72b30cp-3F, 0x1.6f994p-3F, 0x1.3d9742p-3F, 0x1.79921cp-4F, 0x1.adcb9ep-8F,
+         -0x1.56d84cp-5F, -0x1.8e5292p-5F, -0x1.a7ca7ap-6F, -0x1.2e34aep-8F, -0x1.89568ep-12F,
+         -0x1.ff715ap-17F, -0x1.d170a8p-17F, 0x1.c74872p-5F, 0x1.6f5e2ap-4F, 0x1.ec68aap-4F},
+        {-0x1.0c098cp-2F, -0x1.5def2p-3F, -0x1.2cf61ep-4F, 0x1.0d5146p-6F, 0x1.df6fdep-4F, 0x1.57154p-3F,
+         0x1.27c37p-3F, 0x1.7eb4d8p-4F, 0x1.07d622p-5F, 0x1.0b0c6p-8F, 0x1.118874p-12F, 0x1.270956p-17F,
+         -0x1.812738p-2F, -0x1.75a7e8p-2F, -0x1.61d864p-2F, -0x1.44f11ap-2F},
+        {-0x1.58ae42p-2F, -0x1.b19cd6p-2F, -0x1.e3aeap-2F, -0x1.eee564p-2F, -0x1.c316e8p-2F, -0x1.48c8f4p-2F,
+         -0x1.89d0fep-3F, -0x1.8d637ap-4F, -0x1.a0d36ep-6F, -0x1.437178p-9F, -0x1.0e337cp-13F,
+         -0x1.ee8c38p-19F, -0x1.543f3ep-30F, -0x1.ca596ep-4F, -0x1.764962p-3F, -0x1.fefbccp-3F},
+        {0x1.027b38p0F, 0x1.d0bca6p-1F, 0x1.9311b2p-1F, 0x1.518c2ep-1F, 0x1.e2fedp-2F, 0x1.121bbcp-2F,
+         0x1.0c65cap-3F, 0x1.ca9862p-5F, 0x1.86d58ep-7F, 0x1.e55a9cp-11F, 0x1.51c0b4p-15F, 0x1.08dab2p-20F,
+         0x1.06eba8p-3F, 0x1.1dfb26p0F, 0x1.18f722p0F, 0x1.11893cp0F},
+        {0x1.7363fep-2F, 0x1.f65c32p-2F, 0x1.352c86p-1F, 0x1.667848p-1F, 0x1.a079d8p-1F, 0x1.d2022p-1F,
+         0x1.ec8dbap-1F, 0x1.f8b462p-1F, 0x1.feb0dcp-1F, 0x1.ffea96p-1F, 0x1.ffff36p-1F, 0x1.fffffcp-1F, 0,
+         0x1.cd6d82p-4F, 0x1.7d486cp-3F, 0x1.08fc2p-2F},
+    }};
 
 }  // namespace sorus::math

@@ -21,7 +21,12 @@ namespace math = sorus::math;
 #else
 namespace math {
 
+using sorus::math::kErf;
+using sorus::math::kLogistic;
+using sorus::math::kMillsRatio;
+using sorus::math::kNormalTail;
 using sorus::math::kSingle;
+using sorus::math::kTanh;
 using sorus::math::kTwoOverPi;
 using sorus::math::Lane;
 

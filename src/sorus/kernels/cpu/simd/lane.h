@@ -114,6 +114,20 @@ struct SimdLane {
   static HWY_INLINE SimdLane of(double k) { return {hn::Set(Tag(), static_cast<T>(k))}; }
   static HWY_INLINE SimdLane from_bits(Int i) { return {hn::BitCast(Tag(), i.v)}; }
   static HWY_INLINE SimdLane lookup(const T* table, Int i) { return {hn::GatherIndex(Tag(), table, i.v)}; }
+  /// Floats: permutations of the whole table, which look at the low bits of an index alone.
+  static HWY_INLINE SimdLane lookup16(const T* table, Int i) {
+    constexpr Tag kTag;
+    if constexpr (sizeof(T) == 4 && HWY_LANES(T) == 16) {
+      return {hn::TableLookupLanes(hn::Load(kTag, table), {i.v.raw})};
+    } else if constexpr (sizeof(T) == 4) {
+      const auto upper = hn::BroadcastSignBit(hn::ShiftLeft<28>(i.v));
+      return {hn::IfVecThenElse(hn::BitCast(kTag, upper),
+                                hn::TableLookupLanes(hn::Load(kTag, table + 8), {i.v.raw}),
+                                hn::TableLookupLanes(hn::Load(kTag, table), {i.v.raw}))};
+    } else {
+      return {hn::GatherIndex(kTag, table, hn::And(i.v, hn::Set(typename Int::Tag(), 15)))};
+    }
+  }
 
   friend HWY_INLINE SimdLane operator+(SimdLane a, SimdLane b) { return {hn::Add(a.v, b.v)}; }
   friend HWY_INLINE SimdLane operator-(SimdLane a, SimdLane b) { return {hn::Sub(a.v, b.v)}; }
@@ -158,6 +172,18 @@ HWY_INLINE void store(V v, typename V::Scalar* to) {
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
+
+/// Asks for the cache line at `from`, which will be read soon. Any address may be asked for.
+HWY_INLINE void prefetch(const void* from) { __builtin_prefetch(from, 0, 3); }
+
+/// Asks for the cache line at `to`, which will be written soon: a store to memory outside the nearest caches
+/// otherwise waits for it. Any address may be asked for.
+HWY_INLINE void prefetch_write([[maybe_unused]] const void* to) {
+#if HWY_ARCH_X86
+  // Processors without the instruction take it for a no-op.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(to)));
+#endif
+}
 
 /// The first `count` <= kLanes<V> elements; the others are zero. Reads nothing beyond them.
 template <sorus::math::Lane V>
