@@ -10,6 +10,7 @@
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
 #include "sorus/kernels/cpu/nn/row_pieces.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Batch norm of channels-last tensors, taken as rows of channels. Sums over rows run in float32 inside
@@ -172,24 +173,10 @@ void backward(const KernelCall& call) {
 }
 
 void batch_norm(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return forward<float>(c);
-    case DType::kBFloat16:
-      return forward<BFloat16>(c);
-    default:
-      return forward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void batch_norm_backward(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return backward<float>(c);
-    case DType::kBFloat16:
-      return backward<BFloat16>(c);
-    default:
-      return backward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -203,48 +190,34 @@ namespace {
 HWY_EXPORT(batch_norm);
 HWY_EXPORT(batch_norm_backward);
 
-Refusal supports(const KernelCall& c) {
-  if (c.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
-  return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
-}
 RowPieces pieces_of(const KernelCall& c) {
   int64_t channels = c.in[0].size(1);
   return {c.in[0].numel() / channels, channels};
 }
 size_t floats(int64_t n) { return sizeof(float) * static_cast<size_t>(n); }
 
-const KernelRegistrar forward_registered{"batch_norm",
-                                         {.name = "batch_norm_simd",
-                                          .in_layout = Layout::kChannelsLast,
-                                          .out_layout = Layout::kChannelsLast,
-                                          .supports = supports,
-                                          .workspace =
-                                              [](const KernelCall& c) {
-                                                RowPieces p = pieces_of(c);
-                                                return floats((3 + p.pieces) * p.padded());
-                                              },
-                                          .run =
-                                              [](const KernelCall& c) {
-                                                HWY_DYNAMIC_DISPATCH(batch_norm)
-                                                (c);
-                                              }},
-                                         kSimdRank};
-const KernelRegistrar backward_registered{"batch_norm_backward",
-                                          {.name = "batch_norm_backward_simd",
-                                           .in_layout = Layout::kChannelsLast,
-                                           .out_layout = Layout::kChannelsLast,
-                                           .supports = supports,
-                                           .workspace =
-                                               [](const KernelCall& c) {
-                                                 RowPieces p = pieces_of(c);
-                                                 return floats((5 + 2 * p.pieces) * p.padded());
-                                               },
-                                           .run =
-                                               [](const KernelCall& c) {
-                                                 HWY_DYNAMIC_DISPATCH(batch_norm_backward)
-                                                 (c);
-                                               }},
-                                          kSimdRank};
+const SimdRegistrar forward_registered{"batch_norm",
+                                       {.name = "batch_norm_simd",
+                                        .in_layout = Layout::kChannelsLast,
+                                        .out_layout = Layout::kChannelsLast,
+                                        .supports = refuse_float64_and_empty,
+                                        .workspace =
+                                            [](const KernelCall& c) {
+                                              RowPieces p = pieces_of(c);
+                                              return floats((3 + p.pieces) * p.padded());
+                                            },
+                                        .run = run_best<HWY_DISPATCH_TABLE(batch_norm)>}};
+const SimdRegistrar backward_registered{"batch_norm_backward",
+                                        {.name = "batch_norm_backward_simd",
+                                         .in_layout = Layout::kChannelsLast,
+                                         .out_layout = Layout::kChannelsLast,
+                                         .supports = refuse_float64_and_empty,
+                                         .workspace =
+                                             [](const KernelCall& c) {
+                                               RowPieces p = pieces_of(c);
+                                               return floats((5 + 2 * p.pieces) * p.padded());
+                                             },
+                                         .run = run_best<HWY_DISPATCH_TABLE(batch_norm_backward)>}};
 
 }  // namespace
 }  // namespace sorus::simd

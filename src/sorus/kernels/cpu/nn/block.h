@@ -122,19 +122,29 @@ HWY_INLINE void store_block(Block b, T* to, int64_t count) {
 }
 
 /// The 16 elements joined: j with j + 8, then 4, 2 and 1.
+template <class Join>
+HWY_INLINE float fold(Block b, Join join) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int half = kParts / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) b.part[i] = join(b.part[i], b.part[i + half]);
+  return b.part[0].v;
+#else
+  // Whole vectors are joined: what is in their upper lanes does not matter.
+  Float v = b.part[0];
+  if constexpr (kWidth == 16)
+    v = join(v, Float{hn::ConcatUpperUpper(Float::Tag(), v.v, v.v)});
+  else
+    v = join(v, b.part[kParts - 1]);
+  v = join(v, Float{hn::SwapAdjacentBlocks(v.v)});
+  v = join(v, Float{hn::Shuffle1032(v.v)});
+  return hn::GetLane(join(v, Float{hn::Shuffle2301(v.v)}).v);
+#endif
+}
 HWY_INLINE float sum_of(Block b) {
-  alignas(64) float v[kBlock];
-  store_floats(b, v);
-  for (int64_t half = kBlock / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
+  return fold(b, [](Float x, Float y) { return x + y; });
 }
 HWY_INLINE float max_of(Block b) {
-  alignas(64) float v[kBlock];
-  store_floats(b, v);
-  for (int64_t half = kBlock / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i) v[i] = std::max(v[i], v[i + half]);
-  return v[0];
+  return fold(b, [](Float x, Float y) { return max(x, y); });
 }
 
 /// Calls f(offset, count) for the blocks of n elements; all but the last are full.
@@ -143,6 +153,42 @@ HWY_INLINE void for_each_block(int64_t n, F f) {
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) f(i, kBlock);
   if (i < n) f(i, n - i);
+}
+
+/// Reduces n elements by blocks in four running results, of type A (Block or a struct of them), which start
+/// at `neutral`: acc = step(acc, offset, count). Block k goes to the result k % 4; they are joined as (0, 1),
+/// (2, 3).
+template <class A, class Step, class Join>
+HWY_INLINE A reduce_blocks(int64_t n, A neutral, Step step, Join join) {
+  A a = neutral, b = neutral, c = neutral, d = neutral;
+  int64_t i = 0;
+  for (; i + 4 * kBlock <= n; i += 4 * kBlock) {
+    a = step(a, i, kBlock);
+    b = step(b, i + kBlock, kBlock);
+    c = step(c, i + 2 * kBlock, kBlock);
+    d = step(d, i + 3 * kBlock, kBlock);
+  }
+  if (i < n) a = step(a, i, std::min(kBlock, n - i));
+  if (i + kBlock < n) b = step(b, i + kBlock, std::min(kBlock, n - i - kBlock));
+  if (i + 2 * kBlock < n) c = step(c, i + 2 * kBlock, std::min(kBlock, n - i - 2 * kBlock));
+  if (i + 3 * kBlock < n) d = step(d, i + 3 * kBlock, n - i - 3 * kBlock);
+  return join(join(a, b), join(c, d));
+}
+/// The sum of n elements: step(sum so far, offset, count).
+template <class Step>
+HWY_INLINE float sum_blocks(int64_t n, Step step) {
+  return sum_of(reduce_blocks(n, Block::of(0), step, [](Block x, Block y) { return x + y; }));
+}
+
+/// Calls f(type) for float and the 16-bit floats.
+template <class F>
+HWY_INLINE void by_type(DType t, F f) {
+  if (t == DType::kFloat32)
+    f(std::type_identity<float>{});
+  else if (t == DType::kBFloat16)
+    f(std::type_identity<BFloat16>{});
+  else
+    f(std::type_identity<Float16>{});
 }
 
 }  // namespace sorus::simd::HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Group norm of row-major tensors in float32: the elements of a group follow each other, a channel's share
@@ -165,24 +166,10 @@ void backward(const KernelCall& c) {
 }
 
 void group_norm(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return forward<float>(c);
-    case DType::kBFloat16:
-      return forward<BFloat16>(c);
-    default:
-      return forward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void group_norm_backward(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return backward<float>(c);
-    case DType::kBFloat16:
-      return backward<BFloat16>(c);
-    default:
-      return backward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -196,34 +183,19 @@ namespace {
 HWY_EXPORT(group_norm);
 HWY_EXPORT(group_norm_backward);
 
-Refusal supports(const KernelCall& c) {
-  if (c.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
-  return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
-}
-
-const KernelRegistrar forward_registered{"group_norm",
-                                         {.name = "group_norm_simd",
-                                          .supports = supports,
-                                          .run =
-                                              [](const KernelCall& c) {
-                                                HWY_DYNAMIC_DISPATCH(group_norm)
-                                                (c);
-                                              }},
-                                         kSimdRank};
-const KernelRegistrar backward_registered{
-    "group_norm_backward",
-    {.name = "group_norm_backward_simd",
-     .supports = supports,
-     .workspace =
-         [](const KernelCall& c) {
-           return 2 * sizeof(double) * static_cast<size_t>(c.in[0].size(0) * c.in[0].size(1));
-         },
-     .run =
-         [](const KernelCall& c) {
-           HWY_DYNAMIC_DISPATCH(group_norm_backward)
-           (c);
-         }},
-    kSimdRank};
+const SimdRegistrar forward_registered{"group_norm",
+                                       {.name = "group_norm_simd",
+                                        .supports = refuse_float64_and_empty,
+                                        .run = run_best<HWY_DISPATCH_TABLE(group_norm)>}};
+const SimdRegistrar backward_registered{"group_norm_backward",
+                                        {.name = "group_norm_backward_simd",
+                                         .supports = refuse_float64_and_empty,
+                                         .workspace =
+                                             [](const KernelCall& c) {
+                                               return 2 * sizeof(double) *
+                                                      static_cast<size_t>(c.in[0].size(0) * c.in[0].size(1));
+                                             },
+                                         .run = run_best<HWY_DISPATCH_TABLE(group_norm_backward)>}};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -10,6 +10,7 @@
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
 #include "sorus/kernels/cpu/nn/row_pieces.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Layer norm and rms norm along contiguous rows in float32, statistics in two passes. Gradients of gamma and
@@ -37,20 +38,23 @@ void narrow(const float* from, const Array& a) {
 }
 
 template <class T>
-float mean_of(const T* x, int64_t n) {
-  Block sum = Block::of(0);
-  for_each_block(n, [&](int64_t i, int64_t count) { sum = sum + load_block(x + i, count, 0); });
-  return sum_of(sum) / static_cast<float>(n);
+HWY_INLINE float mean_of(const T* x, int64_t n) {
+  return sum_blocks(n,
+                    [&](Block sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
+         static_cast<float>(n);
 }
-/// Mean square of the distances from `center`.
+/// Mean square of the distances from `center`. Meanwhile the next row of x and of the result comes.
 template <class T>
-float spread_of(const T* x, int64_t n, float center) {
-  Block sum = Block::of(0), m = Block::of(center);
-  for_each_block(n, [&](int64_t i, int64_t count) {
-    Block d = load_block(x + i, count, center) - m;
-    sum = fma(d, d, sum);
-  });
-  return sum_of(sum) / static_cast<float>(n);
+HWY_INLINE float spread_of(const T* x, int64_t n, float center, const T* to) {
+  const Block m = Block::of(center);
+  return sum_blocks(n,
+                    [&](Block sum, int64_t i, int64_t count) {
+                      prefetch(x + n + i);
+                      prefetch_write(to + n + i);
+                      const Block d = load_block(x + i, count, center) - m;
+                      return fma(d, d, sum);
+                    }) /
+         static_cast<float>(n);
 }
 
 template <class T>
@@ -67,18 +71,26 @@ void normalize_row(const T* x, T* y, int64_t n, float mean, float r, const float
 template <class T>
 void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, float mean, float r,
                   const float* gamma, float* dgamma, float* dbeta) {
-  Block m = Block::of(mean), scale = Block::of(r), sum = Block::of(0), dot = Block::of(0);
-  for_each_block(n, [&](int64_t i, int64_t count) {
-    Block v = (load_block(x + i, count, mean) - m) * scale;
-    Block d = load_block(g + i, count, 0);
-    Block h = d * load_block(gamma + i, count, 0);
-    sum = sum + h;
-    dot = fma(h, v, dot);
-    store_block(fma(d, v, load_block(dgamma + i, count, 0)), dgamma + i, count);
-    store_block(load_block(dbeta + i, count, 0) + d, dbeta + i, count);
-  });
-  Block average = Block::of(centred ? sum_of(sum) / static_cast<float>(n) : 0.0F);
-  Block slope = Block::of(-sum_of(dot) / static_cast<float>(n));
+  struct Sums {
+    Block h, dot;
+  };
+  const Block m = Block::of(mean), scale = Block::of(r), zero = Block::of(0);
+  const Sums sums = reduce_blocks(
+      n, Sums{zero, zero},
+      [&](Sums so_far, int64_t i, int64_t count) {
+        prefetch_write(dx + i);
+        const Block v = (load_block(x + i, count, mean) - m) * scale;
+        const Block d = load_block(g + i, count, 0);
+        const Block h = d * load_block(gamma + i, count, 0);
+        store_block(fma(d, v, load_block(dgamma + i, count, 0)), dgamma + i, count);
+        store_block(load_block(dbeta + i, count, 0) + d, dbeta + i, count);
+        return Sums{so_far.h + h, fma(h, v, so_far.dot)};
+      },
+      [](Sums p, Sums q) {
+        return Sums{p.h + q.h, p.dot + q.dot};
+      });
+  Block average = Block::of(centred ? sum_of(sums.h) / static_cast<float>(n) : 0.0F);
+  Block slope = Block::of(-sum_of(sums.dot) / static_cast<float>(n));
   for_each_block(n, [&](int64_t i, int64_t count) {
     Block v = (load_block(x + i, count, mean) - m) * scale;
     Block h = load_block(g + i, count, 0) * load_block(gamma + i, count, 0);
@@ -98,10 +110,10 @@ void layer_forward(const KernelCall& c) {
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row) {
       const T* x = c.in[0].as<T>() + row * p.n;
+      T* y = c.out[0].as<T>() + row * p.n;
       float mean = mean_of(x, p.n);
-      float variance = spread_of(x, p.n, mean);
-      normalize_row(x, c.out[0].as<T>() + row * p.n, p.n, mean, 1 / std::sqrt(variance + epsilon), gamma,
-                    beta);
+      float variance = spread_of(x, p.n, mean, y);
+      normalize_row(x, y, p.n, mean, 1 / std::sqrt(variance + epsilon), gamma, beta);
       c.out[1].as<float>()[row] = mean;
       c.out[2].as<float>()[row] = variance;
     }
@@ -120,8 +132,9 @@ void rms_forward(const KernelCall& c) {
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row) {
       const T* x = c.in[0].as<T>() + row * p.n;
-      float scale = 1 / std::sqrt(spread_of(x, p.n, 0) + epsilon);
-      normalize_row(x, c.out[0].as<T>() + row * p.n, p.n, 0, scale, gamma, beta);
+      T* y = c.out[0].as<T>() + row * p.n;
+      float scale = 1 / std::sqrt(spread_of(x, p.n, 0, y) + epsilon);
+      normalize_row(x, y, p.n, 0, scale, gamma, beta);
       c.out[1].as<float>()[row] = scale;
     }
   });
@@ -174,29 +187,17 @@ void rms_backward(const KernelCall& c) {
                    });
 }
 
-template <void (*kFloat)(const KernelCall&), void (*kBFloat)(const KernelCall&),
-          void (*kHalf)(const KernelCall&)>
-void by_type(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return kFloat(c);
-    case DType::kBFloat16:
-      return kBFloat(c);
-    default:
-      return kHalf(c);
-  }
-}
 void layer_norm(const KernelCall& c) {
-  by_type<layer_forward<float>, layer_forward<BFloat16>, layer_forward<Float16>>(c);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_forward<T>(c); });
 }
 void layer_norm_backward(const KernelCall& c) {
-  by_type<layer_backward<float>, layer_backward<BFloat16>, layer_backward<Float16>>(c);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_backward<T>(c); });
 }
 void rms_norm(const KernelCall& c) {
-  by_type<rms_forward<float>, rms_forward<BFloat16>, rms_forward<Float16>>(c);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_forward<T>(c); });
 }
 void rms_norm_backward(const KernelCall& c) {
-  by_type<rms_backward<float>, rms_backward<BFloat16>, rms_backward<Float16>>(c);
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_backward<T>(c); });
 }
 
 }  // namespace
@@ -212,10 +213,6 @@ HWY_EXPORT(layer_norm_backward);
 HWY_EXPORT(rms_norm);
 HWY_EXPORT(rms_norm_backward);
 
-Refusal supports(const KernelCall& c) {
-  if (c.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
-  return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
-}
 size_t forward_workspace(const KernelCall& c) {
   return 2 * sizeof(float) *
          static_cast<size_t>(RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis).padded());
@@ -226,37 +223,19 @@ size_t backward_workspace(const KernelCall& c) {
 }
 Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&),
                    void (*run)(const KernelCall&)) {
-  return {.name = name, .supports = supports, .workspace = workspace, .run = run};
+  return {.name = name, .supports = refuse_float64_and_empty, .workspace = workspace, .run = run};
 }
 
-const KernelRegistrar layer_registered{"layer_norm",
-                                       norm_kernel("layer_norm_simd", forward_workspace,
-                                                   [](const KernelCall& c) {
-                                                     HWY_DYNAMIC_DISPATCH(layer_norm)
-                                                     (c);
-                                                   }),
-                                       kSimdRank};
-const KernelRegistrar layer_backward_registered{"layer_norm_backward",
-                                                norm_kernel("layer_norm_backward_simd", backward_workspace,
-                                                            [](const KernelCall& c) {
-                                                              HWY_DYNAMIC_DISPATCH(layer_norm_backward)
-                                                              (c);
-                                                            }),
-                                                kSimdRank};
-const KernelRegistrar rms_registered{"rms_norm",
-                                     norm_kernel("rms_norm_simd", forward_workspace,
-                                                 [](const KernelCall& c) {
-                                                   HWY_DYNAMIC_DISPATCH(rms_norm)
-                                                   (c);
-                                                 }),
-                                     kSimdRank};
-const KernelRegistrar rms_backward_registered{"rms_norm_backward",
-                                              norm_kernel("rms_norm_backward_simd", backward_workspace,
-                                                          [](const KernelCall& c) {
-                                                            HWY_DYNAMIC_DISPATCH(rms_norm_backward)
-                                                            (c);
-                                                          }),
-                                              kSimdRank};
+const SimdRegistrar layer_registered{"layer_norm", norm_kernel("layer_norm_simd", forward_workspace,
+                                                               run_best<HWY_DISPATCH_TABLE(layer_norm)>)};
+const SimdRegistrar layer_backward_registered{"layer_norm_backward",
+                                              norm_kernel("layer_norm_backward_simd", backward_workspace,
+                                                          run_best<HWY_DISPATCH_TABLE(layer_norm_backward)>)};
+const SimdRegistrar rms_registered{
+    "rms_norm", norm_kernel("rms_norm_simd", forward_workspace, run_best<HWY_DISPATCH_TABLE(rms_norm)>)};
+const SimdRegistrar rms_backward_registered{"rms_norm_backward",
+                                            norm_kernel("rms_norm_backward_simd", backward_workspace,
+                                                        run_best<HWY_DISPATCH_TABLE(rms_norm_backward)>)};
 
 }  // namespace
 }  // namespace sorus::simd

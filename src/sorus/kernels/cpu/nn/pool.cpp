@@ -11,6 +11,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/pool_windows.h"
 
 /// Pooling of channels-last tensors, 16 channels at a time, in float32. Blocks may overlap the next pixel: a
@@ -309,44 +310,16 @@ void max_backward(const KernelCall& call) {
 }
 
 void max_pool(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return max_forward<float>(c);
-    case DType::kBFloat16:
-      return max_forward<BFloat16>(c);
-    default:
-      return max_forward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_forward<T>(c); });
 }
 void avg_pool(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return average_forward<float>(c);
-    case DType::kBFloat16:
-      return average_forward<BFloat16>(c);
-    default:
-      return average_forward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_forward<T>(c); });
 }
 void max_pool_backward(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return max_backward<float>(c);
-    case DType::kBFloat16:
-      return max_backward<BFloat16>(c);
-    default:
-      return max_backward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_backward<T>(c); });
 }
 void avg_pool_backward(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return average_backward<float>(c);
-    case DType::kBFloat16:
-      return average_backward<BFloat16>(c);
-    default:
-      return average_backward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_backward<T>(c); });
 }
 
 }  // namespace
@@ -362,46 +335,24 @@ HWY_EXPORT(avg_pool);
 HWY_EXPORT(max_pool_backward);
 HWY_EXPORT(avg_pool_backward);
 
-Refusal supports(const KernelCall& c) {
-  return c.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
-}
-
 Kernel pool_kernel(std::string_view name, void (*run)(const KernelCall&)) {
   return {.name = name,
           .in_layout = Layout::kChannelsLast,
           .out_layout = Layout::kChannelsLast,
-          .supports = supports,
+          .supports = refuse_float64,
           .run = run};
 }
 
-const KernelRegistrar max_registered{"max_pool",
-                                     pool_kernel("max_pool_simd",
-                                                 [](const KernelCall& c) {
-                                                   HWY_DYNAMIC_DISPATCH(max_pool)
-                                                   (c);
-                                                 }),
-                                     kSimdRank};
-const KernelRegistrar avg_registered{"avg_pool",
-                                     pool_kernel("avg_pool_simd",
-                                                 [](const KernelCall& c) {
-                                                   HWY_DYNAMIC_DISPATCH(avg_pool)
-                                                   (c);
-                                                 }),
-                                     kSimdRank};
-const KernelRegistrar max_backward_registered{"max_pool_backward",
-                                              pool_kernel("max_pool_backward_simd",
-                                                          [](const KernelCall& c) {
-                                                            HWY_DYNAMIC_DISPATCH(max_pool_backward)
-                                                            (c);
-                                                          }),
-                                              kSimdRank};
-const KernelRegistrar avg_backward_registered{"avg_pool_backward",
-                                              pool_kernel("avg_pool_backward_simd",
-                                                          [](const KernelCall& c) {
-                                                            HWY_DYNAMIC_DISPATCH(avg_pool_backward)
-                                                            (c);
-                                                          }),
-                                              kSimdRank};
+const SimdRegistrar max_registered{"max_pool",
+                                   pool_kernel("max_pool_simd", run_best<HWY_DISPATCH_TABLE(max_pool)>)};
+const SimdRegistrar avg_registered{"avg_pool",
+                                   pool_kernel("avg_pool_simd", run_best<HWY_DISPATCH_TABLE(avg_pool)>)};
+const SimdRegistrar max_backward_registered{
+    "max_pool_backward",
+    pool_kernel("max_pool_backward_simd", run_best<HWY_DISPATCH_TABLE(max_pool_backward)>)};
+const SimdRegistrar avg_backward_registered{
+    "avg_pool_backward",
+    pool_kernel("avg_pool_backward_simd", run_best<HWY_DISPATCH_TABLE(avg_pool_backward)>)};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -10,6 +10,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/resize_taps.h"
 
 /// Interpolation of channels-last tensors in float32, 16 channels at a time. A result row is made of the rows
@@ -125,24 +126,10 @@ void backward(const KernelCall& call) {
 }
 
 void resize(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return forward<float>(c);
-    case DType::kBFloat16:
-      return forward<BFloat16>(c);
-    default:
-      return forward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void resize_backward(const KernelCall& c) {
-  switch (c.out[0].dtype) {
-    case DType::kFloat32:
-      return backward<float>(c);
-    case DType::kBFloat16:
-      return backward<BFloat16>(c);
-    default:
-      return backward<Float16>(c);
-  }
+  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -156,32 +143,18 @@ namespace {
 HWY_EXPORT(resize);
 HWY_EXPORT(resize_backward);
 
-Refusal supports(const KernelCall& c) {
-  if (c.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
-  return c.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
-}
 Kernel resize_kernel(std::string_view name, void (*run)(const KernelCall&)) {
   return {.name = name,
           .in_layout = Layout::kChannelsLast,
           .out_layout = Layout::kChannelsLast,
-          .supports = supports,
+          .supports = refuse_float64_and_empty,
           .run = run};
 }
 
-const KernelRegistrar resize_registered{"resize",
-                                        resize_kernel("resize_simd",
-                                                      [](const KernelCall& c) {
-                                                        HWY_DYNAMIC_DISPATCH(resize)
-                                                        (c);
-                                                      }),
-                                        kSimdRank};
-const KernelRegistrar resize_backward_registered{"resize_backward",
-                                                 resize_kernel("resize_backward_simd",
-                                                               [](const KernelCall& c) {
-                                                                 HWY_DYNAMIC_DISPATCH(resize_backward)
-                                                                 (c);
-                                                               }),
-                                                 kSimdRank};
+const SimdRegistrar resize_registered{"resize",
+                                      resize_kernel("resize_simd", run_best<HWY_DISPATCH_TABLE(resize)>)};
+const SimdRegistrar resize_backward_registered{
+    "resize_backward", resize_kernel("resize_backward_simd", run_best<HWY_DISPATCH_TABLE(resize_backward)>)};
 
 }  // namespace
 }  // namespace sorus::simd

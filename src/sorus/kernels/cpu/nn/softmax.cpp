@@ -10,11 +10,12 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/labels.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Softmax, its logarithm, softmax cross-entropy and their gradients in float32. Along contiguous rows, a row
-/// after the other, with 16 running sums; along another axis, 16 neighbouring lines at a time.
+/// after the other, with 64 running sums; along another axis, 16 neighbouring lines at a time.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
@@ -22,6 +23,8 @@ namespace {
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 /// Elements of a piece of work.
 constexpr int64_t kGrain = 16384;
+/// Rows up to this length stay in the nearest cache together with the next one.
+constexpr int64_t kShortRow = 2048;
 
 template <class F>
 void for_each_row(int64_t rows, int64_t n, F f) {
@@ -36,39 +39,50 @@ struct RowSize {
   explicit RowSize(const Array& x) : n(x.size(x.rank() - 1)) { rows = n == 0 ? 0 : x.numel() / n; }
 };
 
-/// The tail of a row reads as -infinity, whose exponential is 0.
+/// Asks for the places of the next row that lie as the i-th of this one, where a row fits the nearest cache.
 template <class T>
-float largest(const T* x, int64_t n) {
-  Block m = Block::of(kLowest);
-  for_each_block(n, [&](int64_t i, int64_t count) { m = max(m, load_block(x + i, count, kLowest)); });
-  return max_of(m);
+HWY_INLINE void prefetch_next_row(const T* from, const T* to, int64_t n, int64_t i) {
+  if (n > kShortRow) return;
+  prefetch(from + n + i);
+  if (to) prefetch_write(to + n + i);
 }
 
+/// The largest number of a row, whose tail reads as -infinity.
 template <class T>
-float sum_of_exp(const T* x, int64_t n, float top) {
-  Block sum = Block::of(0), shift = Block::of(top);
-  for_each_block(
-      n, [&](int64_t i, int64_t count) { sum = sum + exp(load_block(x + i, count, kLowest) - shift); });
-  return sum_of(sum);
+HWY_INLINE float largest(const T* x, int64_t n) {
+  return max_of(reduce_blocks(
+      n, Block::of(kLowest),
+      [&](Block m, int64_t i, int64_t count) { return max(m, load_block(x + i, count, kLowest)); },
+      [](Block p, Block q) { return max(p, q); }));
+}
+
+/// The sum of e^(x - top). Meanwhile the next row of x and of the result comes.
+template <class T>
+HWY_INLINE float sum_of_exp(const T* x, int64_t n, float top, const T* to) {
+  const Block shift = Block::of(top);
+  return sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+    prefetch_next_row(x, to, n, i);
+    return sum + exp(load_block(x + i, count, kLowest) - shift);
+  });
 }
 
 template <class T>
 void softmax_row(const T* x, T* y, int64_t n) {
-  float top = largest(x, n);
-  Block shift = Block::of(top);
+  const float top = largest(x, n);
+  const Block shift = Block::of(top);
   if constexpr (std::is_same_v<T, float>) {
     // The exponentials wait in the result for their sum.
-    Block sum = Block::of(0);
-    for_each_block(n, [&](int64_t i, int64_t count) {
-      Block e = exp(load_block(x + i, count, kLowest) - shift);
+    const float sum = sum_blocks(n, [&](Block total, int64_t i, int64_t count) {
+      prefetch_next_row(x, y, n, i);
+      const Block e = exp(load_block(x + i, count, kLowest) - shift);
       store_block(e, y + i, count);
-      sum = sum + e;
+      return total + e;
     });
-    Block scale = Block::of(1.0F / sum_of(sum));
+    const Block scale = Block::of(1.0F / sum);
     for_each_block(
         n, [&](int64_t i, int64_t count) { store_block(load_block(y + i, count, 0) * scale, y + i, count); });
   } else {
-    Block scale = Block::of(1.0F / sum_of_exp(x, n, top));
+    const Block scale = Block::of(1.0F / sum_of_exp(x, n, top, y));
     for_each_block(n, [&](int64_t i, int64_t count) {
       store_block(exp(load_block(x + i, count, kLowest) - shift) * scale, y + i, count);
     });
@@ -77,8 +91,8 @@ void softmax_row(const T* x, T* y, int64_t n) {
 
 template <class T>
 void log_softmax_row(const T* x, T* y, int64_t n) {
-  float top = largest(x, n);
-  Block shift = Block::of(top), log_sum = Block::of(std::log(sum_of_exp(x, n, top)));
+  const float top = largest(x, n);
+  const Block shift = Block::of(top), log_sum = Block::of(std::log(sum_of_exp(x, n, top, y)));
   for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(x + i, count, 0) - shift - log_sum, y + i, count);
   });
@@ -86,23 +100,23 @@ void log_softmax_row(const T* x, T* y, int64_t n) {
 
 template <class T>
 void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
-  Block dot = Block::of(0);
+  const Block dot = Block::of(sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+    prefetch_write(dx + i);
+    return fma(load_block(y + i, count, 0), load_block(g + i, count, 0), sum);
+  }));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    dot = fma(load_block(y + i, count, 0), load_block(g + i, count, 0), dot);
-  });
-  Block d = Block::of(sum_of(dot));
-  for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - d), dx + i, count);
+    store_block(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - dot), dx + i, count);
   });
 }
 
 template <class T>
 void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
-  Block total = Block::of(0);
-  for_each_block(n, [&](int64_t i, int64_t count) { total = total + load_block(g + i, count, 0); });
-  Block s = Block::of(-sum_of(total));
+  const Block total = Block::of(-sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+    prefetch_write(dx + i);
+    return sum + load_block(g + i, count, 0);
+  }));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(fma(exp(load_block(y + i, count, 0)), s, load_block(g + i, count, 0)), dx + i, count);
+    store_block(fma(exp(load_block(y + i, count, 0)), total, load_block(g + i, count, 0)), dx + i, count);
   });
 }
 
@@ -154,13 +168,13 @@ void log_softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx
 template <class T>
 float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
   float top = largest(x, n);
-  float log_sum = std::log(sum_of_exp(x, n, top));
+  float log_sum = std::log(sum_of_exp(x, n, top, static_cast<const T*>(nullptr)));
   auto at_label = static_cast<double>(log_sum - (static_cast<float>(x[label]) - top));
   if (smoothing == 0) return static_cast<float>(at_label);
-  Block total = Block::of(0), shift = Block::of(top);
-  for_each_block(n,
-                 [&](int64_t i, int64_t count) { total = total + (load_block(x + i, count, top) - shift); });
-  double uniform = static_cast<double>(log_sum) - static_cast<double>(sum_of(total)) / static_cast<double>(n);
+  const Block shift = Block::of(top);
+  const float total = sum_blocks(
+      n, [&](Block sum, int64_t i, int64_t count) { return sum + (load_block(x + i, count, top) - shift); });
+  double uniform = static_cast<double>(log_sum) - static_cast<double>(total) / static_cast<double>(n);
   return static_cast<float>((1 - smoothing) * at_label + smoothing * uniform);
 }
 
@@ -168,7 +182,7 @@ float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
 template <class T>
 void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing, float g) {
   float top = largest(x, n);
-  float inverse = 1.0F / sum_of_exp(x, n, top);
+  float inverse = 1.0F / sum_of_exp(x, n, top, dx);
   Block shift = Block::of(top), scale = Block::of(inverse), gradient = Block::of(g);
   Block uniform = Block::of(static_cast<float>(smoothing / static_cast<double>(n)));
   auto p_minus_uniform = [&](Block b) { return exp(b - shift) * scale - uniform; };
@@ -178,17 +192,6 @@ void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoot
   alignas(64) float at[kBlock];
   store_floats(p_minus_uniform(Block::of(static_cast<float>(x[label]))), at);
   dx[label] = T((at[0] - static_cast<float>(1 - smoothing)) * g);
-}
-
-/// Runs body(type) for float and the 16-bit floats.
-template <class F>
-void by_type(DType t, F f) {
-  if (t == DType::kFloat32)
-    f(std::type_identity<float>{});
-  else if (t == DType::kBFloat16)
-    f(std::type_identity<BFloat16>{});
-  else
-    f(std::type_identity<Float16>{});
 }
 
 /// Runs `rows(offset, n)` for each line where the axis is the last, else `lines(offset, group of lines)`.
@@ -292,64 +295,31 @@ HWY_EXPORT(log_softmax_backward);
 HWY_EXPORT(cross_entropy);
 HWY_EXPORT(cross_entropy_backward);
 
-Refusal supports_dtype(const KernelCall& c) {
-  return c.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
-}
-
-const KernelRegistrar softmax_registered{"softmax",
-                                         {.name = "softmax_simd",
-                                          .supports = supports_dtype,
-                                          .run =
-                                              [](const KernelCall& c) {
-                                                HWY_DYNAMIC_DISPATCH(softmax)
-                                                (c);
-                                              }},
-                                         kSimdRank};
-const KernelRegistrar log_softmax_registered{"log_softmax",
-                                             {.name = "log_softmax_simd",
-                                              .supports = supports_dtype,
-                                              .run =
-                                                  [](const KernelCall& c) {
-                                                    HWY_DYNAMIC_DISPATCH(log_softmax)
-                                                    (c);
-                                                  }},
-                                             kSimdRank};
-const KernelRegistrar softmax_backward_registered{"softmax_backward",
-                                                  {.name = "softmax_backward_simd",
-                                                   .supports = supports_dtype,
-                                                   .run =
-                                                       [](const KernelCall& c) {
-                                                         HWY_DYNAMIC_DISPATCH(softmax_backward)
-                                                         (c);
-                                                       }},
-                                                  kSimdRank};
-const KernelRegistrar log_softmax_backward_registered{"log_softmax_backward",
-                                                      {.name = "log_softmax_backward_simd",
-                                                       .supports = supports_dtype,
-                                                       .run =
-                                                           [](const KernelCall& c) {
-                                                             HWY_DYNAMIC_DISPATCH(log_softmax_backward)
-                                                             (c);
-                                                           }},
-                                                      kSimdRank};
-const KernelRegistrar cross_entropy_registered{"softmax_cross_entropy",
-                                               {.name = "softmax_cross_entropy_simd",
-                                                .supports = supports_dtype,
-                                                .run =
-                                                    [](const KernelCall& c) {
-                                                      HWY_DYNAMIC_DISPATCH(cross_entropy)
-                                                      (c);
-                                                    }},
-                                               kSimdRank};
-const KernelRegistrar cross_entropy_backward_registered{"softmax_cross_entropy_backward",
-                                                        {.name = "softmax_cross_entropy_backward_simd",
-                                                         .supports = supports_dtype,
-                                                         .run =
-                                                             [](const KernelCall& c) {
-                                                               HWY_DYNAMIC_DISPATCH(cross_entropy_backward)
-                                                               (c);
-                                                             }},
-                                                        kSimdRank};
+const SimdRegistrar softmax_registered{
+    "softmax",
+    {.name = "softmax_simd", .supports = refuse_float64, .run = run_best<HWY_DISPATCH_TABLE(softmax)>}};
+const SimdRegistrar log_softmax_registered{"log_softmax",
+                                           {.name = "log_softmax_simd",
+                                            .supports = refuse_float64,
+                                            .run = run_best<HWY_DISPATCH_TABLE(log_softmax)>}};
+const SimdRegistrar softmax_backward_registered{"softmax_backward",
+                                                {.name = "softmax_backward_simd",
+                                                 .supports = refuse_float64,
+                                                 .run = run_best<HWY_DISPATCH_TABLE(softmax_backward)>}};
+const SimdRegistrar log_softmax_backward_registered{
+    "log_softmax_backward",
+    {.name = "log_softmax_backward_simd",
+     .supports = refuse_float64,
+     .run = run_best<HWY_DISPATCH_TABLE(log_softmax_backward)>}};
+const SimdRegistrar cross_entropy_registered{"softmax_cross_entropy",
+                                             {.name = "softmax_cross_entropy_simd",
+                                              .supports = refuse_float64,
+                                              .run = run_best<HWY_DISPATCH_TABLE(cross_entropy)>}};
+const SimdRegistrar cross_entropy_backward_registered{
+    "softmax_cross_entropy_backward",
+    {.name = "softmax_cross_entropy_backward_simd",
+     .supports = refuse_float64,
+     .run = run_best<HWY_DISPATCH_TABLE(cross_entropy_backward)>}};
 
 }  // namespace
 }  // namespace sorus::simd
