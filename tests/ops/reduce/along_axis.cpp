@@ -45,7 +45,9 @@ struct Case {
   Shape shape;
   int64_t axis;
 };
-const std::vector<Case> kCases = {{{7}, 0}, {{3, 5}, 1}, {{5, 3}, 0}, {{2, 4, 3}, -2}, {{130, 301}, -1}};
+/// The large ones are cut into pieces, sorted by digits and walked in groups of lines.
+const std::vector<Case> kCases = {{{7}, 0},         {{3, 5}, 1},     {{5, 3}, 0},     {{2, 4, 3}, -2},
+                                  {{130, 301}, -1}, {{2, 1500}, -1}, {{2, 9, 140}, 1}};
 
 SampleList line_family(size_t results, const std::function<TensorList(const Tensor&, int64_t)>& call,
                        const Line& line, const std::vector<DType>& dtypes, bool gradient,
@@ -226,6 +228,18 @@ SampleList arg_family(Tensor (*f)(const Tensor&, int64_t, bool), bool greatest) 
                   .inputs = {items({1, NAN, 3, NAN})},
                   .call = [f](const TensorList& in) { return TensorList{f(in[0], 0, false)}; },
                   .reference = [](const std::vector<HostArray>&) { return std::vector{full({}, 1)}; },
+                  .gradient = false});
+  HostArray late = integers({5000}, 1, 9, 3);
+  late.values[4003] = late.values[4900] = NAN;
+  list.push_back({.name = "NaN late in a row",
+                  .inputs = {late},
+                  .call = [f](const TensorList& in) { return TensorList{f(in[0], 0, false)}; },
+                  .reference = [](const std::vector<HostArray>&) { return std::vector{full({}, 4003)}; },
+                  .gradient = false});
+  late.shape = {50, 100};
+  list.push_back({.name = "NaN in columns",
+                  .inputs = {late},
+                  .call = [f](const TensorList& in) { return TensorList{f(in[0], 0, false)}; },
                   .gradient = false});
   return list;
 }

@@ -12,10 +12,11 @@
 //
 #include "hwy/foreach_target.h"
 //
-#include "hwy/highway.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
+#include "sorus/kernels/cpu/simd/functions.h"
 
-// Dropout and uniform numbers with many blocks of the generator side by side: plain loops over arrays, which
-// the compiler vectorizes for each target. The words are those of core/philox.h.
+// Dropout, uniform and normal numbers with many blocks of the generator side by side: plain loops over
+// arrays, which the compiler vectorizes for each target. The words are those of core/philox.h.
 
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
@@ -74,6 +75,17 @@ void unit(const uint32_t* words, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24F;
 }
 
+/// Quantiles of the normal distribution at the words, as numbers in (0, 1).
+void normal(const uint32_t* words, float* out, int64_t n) {
+  using V = SimdLane<double>;
+  constexpr auto kStep = static_cast<int64_t>(kLanes<V>);
+  alignas(64) double p[4 * kBlocks];
+  for (int64_t i = 0; i < n; ++i) p[i] = (static_cast<double>(words[i]) + 0.5) * 0x1p-32;
+  for (int64_t i = n; i % kStep != 0; ++i) p[i] = 0.5;
+  for (int64_t i = 0; i < n; i += kStep) store(math::inverse_normal(load<V>(p + i)), p + i);
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(p[i]);
+}
+
 }  // namespace philox_loops
 
 constexpr int64_t kWords = 4 * philox_loops::kBlocks;
@@ -114,16 +126,20 @@ void dropout(const KernelCall& call) {
   });
 }
 
-void uniform(const KernelCall& call) {
+/// Numbers of 16 or 32 bits, made from words by `make`.
+template <class Make>
+void fill(const KernelCall& call, Make make) {
   const Array& out = call.out[0];
   for_each_tile(call.in[0], out.numel(), [&](const uint32_t* words, int64_t at, int64_t n) {
     alignas(64) float buffer[kWords];
-    if (out.dtype == DType::kFloat32) return philox_loops::unit(words, out.as<float>() + at, n);
-    philox_loops::unit(words, buffer, n);
+    if (out.dtype == DType::kFloat32) return make(words, out.as<float>() + at, n);
+    make(words, buffer, n);
     if (out.dtype == DType::kFloat16) return cpu::narrow(buffer, out.as<Float16>() + at, n);
     cpu::narrow(buffer, out.as<BFloat16>() + at, n);
   });
 }
+void uniform(const KernelCall& call) { fill(call, philox_loops::unit); }
+void normal(const KernelCall& call) { fill(call, philox_loops::normal); }
 
 }  // namespace sorus::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -132,30 +148,20 @@ HWY_AFTER_NAMESPACE();
 namespace sorus::simd {
 HWY_EXPORT(dropout);
 HWY_EXPORT(uniform);
+HWY_EXPORT(normal);
 namespace {
 
-Refusal takes_single(const KernelCall& call) {
-  return call.out[0].dtype != DType::kFloat64 ? kAccepted : "takes no float64";
-}
-const KernelRegistrar registered[] = {{"dropout",
-                                       Kernel{.name = "simd",
-                                              .supports = takes_single,
-                                              .run =
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(dropout)
-                                                    (call);
-                                                  },
-                                              .in_place = 1},
-                                       kSimdRank},
-                                      {"random_uniform",
-                                       Kernel{.name = "simd",
-                                              .supports = takes_single,
-                                              .run =
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(uniform)
-                                                    (call);
-                                                  }},
-                                       kSimdRank}};
+const SimdRegistrar registered[] = {
+    {"dropout",
+     {.name = "simd",
+      .supports = refuse_float64,
+      .run = run_best<HWY_DISPATCH_TABLE(dropout)>,
+      .in_place = 1}},
+    {"random_uniform",
+     {.name = "simd", .supports = refuse_float64, .run = run_best<HWY_DISPATCH_TABLE(uniform)>}},
+    {"random_normal",
+     {.name = "simd", .supports = refuse_float64, .run = run_best<HWY_DISPATCH_TABLE(normal)>}},
+};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -1,0 +1,132 @@
+#include <array>
+#include <bit>
+#include <type_traits>
+#include <vector>
+
+#include "sorus/kernels/cpu/reduce/axis_lines.h"
+#include "sorus/ops/reduce/attributes.h"
+
+/// sort and topk of elements up to 32 bits. An element and its place in the line are one 64-bit word, whose
+/// unsigned order is the order asked for with the first of equals first, so that any way of sorting words
+/// gives the same result as the reference: long lines go by digits, short ones by comparison.
+namespace sorus::cpu {
+namespace {
+
+/// Where -0 equals 0 and NaN is the greatest.
+template <class T>
+uint32_t order_of(T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (v != v) return ~uint32_t{0};
+    const auto b = std::bit_cast<uint32_t>(v == 0 ? T(0) : v);
+    return (b >> 31) != 0 ? ~b : b | uint32_t{1} << 31;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<uint32_t>(static_cast<int32_t>(v)) ^ uint32_t { 1 } << 31;
+  } else {
+    return static_cast<uint32_t>(v);
+  }
+}
+
+constexpr int kDigitBits = 11;
+constexpr size_t kDigits = size_t{1} << kDigitBits;
+constexpr size_t kLong = 1024;  ///< from here on sorting by digits is faster
+
+/// Sorts by the upper 32 bits, those equal staying in order: by 11, 11 and 10 bits from the lowest up.
+void sort_by_digits(std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
+  spare.resize(words.size());
+  std::array<std::array<uint32_t, kDigits>, 3> counts{};
+  const auto digit = [](uint64_t w, size_t d) {
+    return static_cast<size_t>(w >> (32 + static_cast<int>(d) * kDigitBits)) & (kDigits - 1);
+  };
+  for (uint64_t w : words)
+    for (size_t d = 0; d < 3; ++d) ++counts[d][digit(w, d)];
+  for (size_t d = 0; d < 3; ++d) {
+    auto& count = counts[d];
+    if (count[digit(words[0], d)] == words.size()) continue;  // all have the same
+    uint32_t sum = 0;
+    for (uint32_t& c : count) sum += std::exchange(c, sum);
+    for (uint64_t w : words) spare[count[digit(w, d)]++] = w;
+    words.swap(spare);
+  }
+}
+
+template <class T>
+void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t keep) {
+  const AxisLines lines(call, axis);
+  const T* x = call.in[0].as<const T>();
+  T* values = call.out[0].as<T>();
+  auto* indices = call.out[1].as<int64_t>();
+  const int64_t count = lines.outer * lines.inner;
+  parallel_ranges(count, std::max<int64_t>(1, 8192 / lines.extent), [&](int64_t begin, int64_t end) {
+    std::vector<uint64_t> words, spare;
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t o = line / lines.inner, i = line % lines.inner;
+      const T* from = x + o * lines.extent * lines.inner + i;
+      words.resize(static_cast<size_t>(lines.extent));
+      for (int64_t k = 0; k < lines.extent; ++k) {
+        const uint32_t order = order_of(from[k * lines.inner]);
+        words[static_cast<size_t>(k)] =
+            uint64_t{descending ? ~order : order} << 32 | static_cast<uint64_t>(k);
+      }
+      if (keep < lines.extent) {
+        std::nth_element(words.begin(), words.begin() + keep, words.end());
+        words.resize(static_cast<size_t>(keep));
+        std::sort(words.begin(), words.end());
+      } else if (words.size() < kLong) {
+        std::sort(words.begin(), words.end());
+      } else {
+        sort_by_digits(words, spare);
+      }
+      const int64_t to = o * keep * lines.inner + i;
+      for (int64_t k = 0; k < keep; ++k) {
+        const auto place = static_cast<int64_t>(static_cast<uint32_t>(words[static_cast<size_t>(k)]));
+        values[to + k * lines.inner] = from[place * lines.inner];
+        indices[to + k * lines.inner] = place;
+      }
+    }
+  });
+}
+
+void by_dtype(const KernelCall& call, int64_t axis, bool descending, int64_t keep) {
+  switch (call.in[0].dtype) {
+    case DType::kFloat32:
+      return sort_lines<float>(call, axis, descending, keep);
+    case DType::kInt32:
+      return sort_lines<int32_t>(call, axis, descending, keep);
+    case DType::kInt16:
+      return sort_lines<int16_t>(call, axis, descending, keep);
+    case DType::kInt8:
+      return sort_lines<int8_t>(call, axis, descending, keep);
+    case DType::kUInt32:
+      return sort_lines<uint32_t>(call, axis, descending, keep);
+    case DType::kUInt16:
+      return sort_lines<uint16_t>(call, axis, descending, keep);
+    default:
+      return sort_lines<uint8_t>(call, axis, descending, keep);
+  }
+}
+
+void run_sort(const KernelCall& call) {
+  const auto& a = call.attrs<SortAttrs>();
+  const int axis = normalize_axis("sort", a.axis, call.in[0].rank());
+  by_dtype(call, axis, a.descending, call.in[0].size(axis));
+}
+void run_topk(const KernelCall& call) {
+  const auto& a = call.attrs<TopkAttrs>();
+  by_dtype(call, a.axis, a.largest, a.k);
+}
+
+Refusal takes_words(const KernelCall& call) {
+  const Array& x = call.in[0];
+  const DType t = x.dtype;
+  const bool takes = t == DType::kFloat32 || t == DType::kInt32 || t == DType::kInt16 || t == DType::kInt8 ||
+                     t == DType::kUInt32 || t == DType::kUInt16 || t == DType::kUInt8;
+  if (!takes) return "takes float32 and integers up to 32 bits";
+  return x.numel() == 0 || x.numel() >> 32 != 0 ? "needs 1 to 2^32 - 1 elements" : kAccepted;
+}
+
+const KernelRegistrar registered[] = {
+    KernelRegistrar("sort", Kernel{.name = "words", .supports = takes_words, .run = run_sort}, kSimdRank),
+    KernelRegistrar("topk", Kernel{.name = "words", .supports = takes_words, .run = run_topk}, kSimdRank)};
+
+}  // namespace
+}  // namespace sorus::cpu
