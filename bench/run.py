@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times Sorus beside PyTorch in one run, interleaved, with the ratios in bench/RESULTS.md.
 
-usage: run.py [--rounds N] [--only NAME[,NAME]] [--write]
+usage: run.py [--rounds N] [--only NAME[,NAME]] [--write]        (`memory` stands for the copies)
 
 Each side is a process of its own that stays alive: a worker reads the name of a case, runs it for about a
 tenth of a second and answers with nanoseconds an iteration. The sides take turns, `rounds` times, so that
@@ -37,12 +37,28 @@ CASES = [
     ("layer_norm", "layer norm of 1,024 x 768", 0.5),
     ("gelu", "GELU of 1,024 x 768", 0.5),
     ("exp", "exp of 1,024 x 768", 0.5),
+    ("tanh", "tanh of 1,024 x 768", 0.5),
+    ("sigmoid", "sigmoid of 1,024 x 768", 0.5),
+    ("gelu_tanh", "GELU by tanh of 1,024 x 768", 0.5),
+    ("softmax_grad", "gradient of softmax of 1,024 x 768", 1.0),
+    ("log_softmax_grad", "gradient of log-softmax of 1,024 x 768", 1.0),
+    ("layer_norm_grad", "gradients of layer norm of 1,024 x 768", 1.0),
+    ("gelu_grad", "gradient of GELU of 1,024 x 768", 1.0),
     ("matmul_512", "matmul 512 x 512 x 512", 1.0),
     ("matmul_1024", "matmul 1,024 x 1,024 x 1,024", 1.0),
     ("conv3x3", "3x3 convolution, 16 x 64 x 56 x 56 to 64 channels", 1.0),
     ("conv3x3_grad", "its gradients", 1.0),
     ("add_128mb", "add of two tensors of 128 MB", 0.8),
 ]
+
+# name, what it is, bytes moved: ops on tensors that no cache holds, beside a plain copy by as many threads
+COPY_BYTES = 2 << 27
+MEMORY_CASES = [
+    ("relu_128mb", "ReLU of 128 MB", 2 << 27),
+    ("add_128mb", "add of two tensors of 128 MB", 3 << 27),
+    ("mul_128mb", "product of two tensors of 128 MB", 3 << 27),
+]
+WANTED_OF_COPY = 0.9
 
 
 class Worker:
@@ -92,6 +108,38 @@ def measure(names: list[str], rounds: int) -> dict[str, tuple[float, float]]:
     return {name: (statistics.median(a), statistics.median(b)) for name, (a, b) in times.items()}
 
 
+def measure_memory(rounds: int) -> dict[str, tuple[float, float]]:
+    """Median bytes a nanosecond of each memory case and of the copies made between its runs."""
+    ours, theirs = workers()
+    theirs.close()
+    try:
+        rates: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name, _, _ in MEMORY_CASES}
+        for round_ in range(rounds + 1):
+            for name, _, moved in MEMORY_CASES:
+                rate, copied = moved / ours.time(name), COPY_BYTES / ours.time("copy_128mb")
+                if round_ > 0:  # the first one brings the memory
+                    rates[name][0].append(rate)
+                    rates[name][1].append(copied)
+    finally:
+        ours.close()
+    return {name: (statistics.median(a), statistics.median(b)) for name, (a, b) in rates.items()}
+
+
+def report_memory(rates: dict[str, tuple[float, float]]) -> str:
+    """The part of the page on bytes a second."""
+    lines = [
+        "Bytes read and written in a second by ops on tensors that no cache holds, beside a copy of 128 MB by two",
+        "threads (numpy.copyto, half each) measured between their runs.",
+        "",
+        "| case | GB/s | copy GB/s | ratio | wanted |",
+        "|---|---|---|---|---|",
+    ]
+    for name, what, _ in MEMORY_CASES:
+        rate, copied = rates[name]
+        lines.append(f"| {what} | {rate:.1f} | {copied:.1f} | {rate / copied:.2f} | {WANTED_OF_COPY:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def report(results: dict[str, tuple[float, float]], rounds: int) -> str:
     """The table of the results."""
     lines = [
@@ -113,17 +161,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="")
-    parser.add_argument("--write", action="store_true", help="write the table into bench/RESULTS.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into bench/RESULTS.md")
     arguments = parser.parse_args()
-    names = [name for name, _, _ in CASES if not arguments.only or name in arguments.only.split(",")]
-    if not names:
-        return 0
+    only = set(filter(None, arguments.only.split(",")))
+    names = [name for name, _, _ in CASES if not only or name in only]
+    sections = {}
     if not Path("/usr/lib/python3/dist-packages/torch").is_dir():
         subprocess.run([str(BENCH / "peers" / "setup_torch.sh")], check=True)
-    text = report(measure(names, arguments.rounds), arguments.rounds)
-    print(text)
-    if arguments.write:
-        write_section("Operations beside PyTorch", text)
+    if names:
+        sections["Operations beside PyTorch"] = report(measure(names, arguments.rounds), arguments.rounds)
+    if not only or "memory" in only:
+        sections["Operations beside copies of memory"] = report_memory(measure_memory(arguments.rounds))
+    for title, text in sections.items():
+        print(text)
+        if arguments.write:
+            write_section(title, text)
     return 0
 
 

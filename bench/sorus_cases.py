@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import sorus as ms
 from sorus import nn, ops
@@ -63,6 +65,22 @@ def layer_norm():
     return lambda: ops.layer_norm(x, (768,), gamma, beta)
 
 
+def gradient(function, *parameters):
+    """The pullback of a function of (1024, 768) and of further parameters."""
+
+    def make():
+        values, pull = ms.vjp(function, random(1024, 768), *parameters)
+        seed = random(1024, 768)
+        return lambda: pull(seed)
+
+    return make
+
+
+def layer_norm_grad():
+    gamma, beta = ms.Tensor(np.ones(768, np.float32)), ms.Tensor(np.zeros(768, np.float32))
+    return gradient(lambda x, g, b: ops.layer_norm(x, (768,), g, b), gamma, beta)()
+
+
 def matmul(n: int):
     def make():
         a, b = random(n, n), random(n, n)
@@ -88,9 +106,20 @@ def conv_grad():
     return lambda: pull(values)
 
 
-def add_128mb():
-    a, b = random(1 << 25), random(1 << 25)
-    return lambda: a + b
+def large(function):
+    def make():
+        a, b = random(1 << 25), random(1 << 25)
+        return lambda: function(a, b)
+
+    return make
+
+
+def copy_128mb():
+    """Two threads copy 128 MB, half each, without Sorus."""
+    source, target = np.ones(1 << 25, np.float32), np.zeros(1 << 25, np.float32)
+    halves = [slice(0, 1 << 24), slice(1 << 24, None)]
+    pool = ThreadPoolExecutor(2)
+    return lambda: list(pool.map(lambda half: np.copyto(target[half], source[half]), halves))
 
 
 def add_1():
@@ -109,10 +138,20 @@ if __name__ == "__main__":
             "layer_norm": layer_norm,
             "gelu": unary(lambda x: ops.gelu(x, approximate="none")),
             "exp": unary(ops.exp),
+            "tanh": unary(ops.tanh),
+            "sigmoid": unary(ops.sigmoid),
+            "gelu_tanh": unary(lambda x: ops.gelu(x, approximate="tanh")),
+            "softmax_grad": gradient(lambda x: ops.softmax(x, -1)),
+            "log_softmax_grad": gradient(lambda x: ops.log_softmax(x, -1)),
+            "layer_norm_grad": layer_norm_grad,
+            "gelu_grad": gradient(lambda x: ops.gelu(x, approximate="none")),
             "matmul_512": matmul(512),
             "matmul_1024": matmul(1024),
             "conv3x3": conv,
             "conv3x3_grad": conv_grad,
-            "add_128mb": add_128mb,
+            "add_128mb": large(lambda a, b: a + b),
+            "mul_128mb": large(lambda a, b: a * b),
+            "relu_128mb": large(lambda a, _: ops.relu(a)),
+            "copy_128mb": copy_128mb,
         }
     )

@@ -40,6 +40,17 @@ def unary(function):
     return make
 
 
+def gradient(function, *shapes):
+    """The gradients of a function of (1024, 768) and of further parameters."""
+
+    def make():
+        inputs = [torch.randn(shape, requires_grad=True) for shape in ((1024, 768), *shapes)]
+        y, seed = function(*inputs), torch.randn(1024, 768)
+        return lambda: torch.autograd.grad(y, inputs, seed, retain_graph=True)
+
+    return make
+
+
 def matmul(n: int):
     def make():
         a, b = torch.randn(n, n), torch.randn(n, n)
@@ -81,6 +92,13 @@ if __name__ == "__main__":
             "layer_norm": unary(lambda x: functional.layer_norm(x, (768,))),
             "gelu": unary(functional.gelu),
             "exp": unary(torch.exp),
+            "tanh": unary(torch.tanh),
+            "sigmoid": unary(torch.sigmoid),
+            "gelu_tanh": unary(lambda x: functional.gelu(x, approximate="tanh")),
+            "softmax_grad": gradient(lambda x: torch.softmax(x, -1)),
+            "log_softmax_grad": gradient(lambda x: torch.log_softmax(x, -1)),
+            "layer_norm_grad": gradient(lambda x, g, b: functional.layer_norm(x, (768,), g, b), 768, 768),
+            "gelu_grad": gradient(functional.gelu),
             "matmul_512": matmul(512),
             "matmul_1024": matmul(1024),
             "conv3x3": conv(False),
