@@ -253,6 +253,76 @@ os._exit(0)
     assert run_python(code).returncode == 0
 
 
+FORK_CHILD = """
+import os, threading, time
+image = Tensor(np.ones((2, 8, 20, 20), np.float32))
+kernel = Tensor(np.full((16, 8, 3, 3), 0.5, np.float32))
+matrix = Tensor(np.ones((128, 128), np.float32))
+compiled = ms.jit(lambda a, b: ops.relu(ops.matmul(a, b) * 2 + 1).sum())
+gradient = ms.grad(lambda w: ops.conv2d(image, w).sum())
+turn = 0
+
+def everything(salt):
+    # Other shapes at each turn, so that plans and programs are made and not only found.
+    side = 24 + salt % 40
+    x = Tensor(np.ones((side, side), np.float32))
+    assert float(ops.matmul(x, x).sum()) == float(side) ** 3
+    assert float(compiled(x, x)) == (2.0 * side + 1) * side * side
+    taken = ops.conv2d(Tensor(np.ones((1, 8, side, side), np.float32)), kernel)
+    assert float(taken[0, 0, 0, 0]) == 36
+    assert gradient(kernel).shape == kernel.shape
+    assert ops.rand((1000, 40)).shape == (1000, 40)
+    assert float(ops.softmax(matrix).sum()) > 127
+    assert ops.svd(x, False, False).shape == (side,)
+    try:
+        ops.matmul(x, Tensor(np.ones((3, 3), np.float32)))
+    except ValueError:
+        pass
+
+def work(salt):
+    while True:
+        salt += 1
+        everything(salt)
+"""
+
+
+def test_everything_computes_in_a_child_that_is_forked_while_threads_compute():
+    code = (
+        FORK_CHILD
+        + """
+everything(0)
+for i in range(2):
+    threading.Thread(target=work, args=(7 * i,), daemon=True).start()
+for turn in range(50):
+    child = os.fork()
+    if child == 0:
+        try:
+            everything(turn)
+            everything(turn)
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            os._exit(3)
+        os._exit(0)
+    deadline = time.monotonic() + 60
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            os._exit(4)
+        time.sleep(0.001)
+    if status:
+        os._exit(5)
+everything(1)
+os._exit(0)
+"""
+    )
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+
+
 def test_exit_with_everything_alive():
     code = """
 import threading

@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <vector>
+
+#include "sorus/base/hash.h"
 
 namespace sorus {
 namespace {
@@ -35,6 +38,11 @@ ForkMutex::ForkMutex() {
   Registry& registry = Registry::instance();
   std::lock_guard lock(registry.mutex);
   registry.all.push_back(this);
+}
+
+ForkMutex& fork_mutex_of(const void* object) {
+  static auto& mutexes = *new std::array<ForkMutex, 64>;
+  return mutexes[mix_bits(reinterpret_cast<uintptr_t>(object)) % mutexes.size()];
 }
 
 }  // namespace sorus

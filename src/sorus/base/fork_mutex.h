@@ -22,4 +22,8 @@ class SORUS_API ForkMutex {
   std::mutex mutex_;
 };
 
+/// One of a fixed set of such mutexes, chosen by address: for objects that come and go. Two objects may share
+/// one, so a thread may hold but one of them.
+[[nodiscard]] SORUS_API ForkMutex& fork_mutex_of(const void* object);
+
 }  // namespace sorus

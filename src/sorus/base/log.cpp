@@ -10,6 +10,7 @@
 
 #include "sorus/base/error.h"
 #include "sorus/base/flags.h"
+#include "sorus/base/fork_mutex.h"
 
 namespace sorus {
 namespace {
@@ -73,11 +74,14 @@ LogLevel log_level() {
 }
 
 void log_message(LogLevel level, std::string_view text) {
+  // The sink has a lock of its own, which a fork must not find taken either.
+  static auto& mutex = *new ForkMutex;
+  std::lock_guard lock(mutex);
   logger().log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
 }
 
 void warn_once(std::string_view key, std::string_view text) {
-  static std::mutex mutex;
+  static auto& mutex = *new ForkMutex;
   static auto& said = *new std::set<std::string, std::less<>>;
   {
     std::lock_guard lock(mutex);

@@ -4,10 +4,12 @@
 #include <mutex>
 #include <vector>
 
+#include "sorus/base/fork_mutex.h"
+
 namespace sorus {
 namespace {
 struct Kinds {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<std::string> names{"host"};
 };
 Kinds& kinds() {

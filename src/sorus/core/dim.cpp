@@ -5,12 +5,14 @@
 #include <tuple>
 #include <vector>
 
+#include "sorus/base/fork_mutex.h"
+
 namespace sorus {
 namespace {
 
 /// Interned expressions. An id is its index; ids are dense from INT64_MIN upwards.
 struct Expressions {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<std::string> texts;
   std::map<std::string, int64_t> by_name;
   std::map<std::tuple<char, int64_t, int64_t>, int64_t> by_operands;

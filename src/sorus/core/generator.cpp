@@ -1,5 +1,8 @@
 #include "sorus/core/generator.h"
 
+#include <mutex>
+
+#include "sorus/base/fork_mutex.h"
 #include "sorus/core/parameter.h"
 
 namespace sorus {
@@ -8,7 +11,7 @@ Tensor Generator::key(int64_t count) {
   SORUS_CHECK(count >= 0, ValueError, "random: number of values is negative: got {}, need 0 or more", count);
   uint64_t pair[2];
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(fork_mutex_of(this));
     pair[0] = seed_;
     pair[1] = offset_;
     // A block of the counter gives at least two numbers of any dtype.
@@ -22,12 +25,12 @@ Tensor Generator::key(int64_t count) {
 void Generator::set_seed(uint64_t seed) { set_state({seed, 0}); }
 
 Generator::State Generator::state() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(fork_mutex_of(this));
   return {seed_, offset_};
 }
 
 void Generator::set_state(State state) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(fork_mutex_of(this));
   seed_ = state.seed;
   offset_ = state.offset;
 }

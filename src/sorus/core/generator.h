@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 #include "sorus/core/tensor.h"
 
@@ -27,7 +26,6 @@ class SORUS_API Generator {
   void set_state(State state);
 
  private:
-  mutable std::mutex mutex_;
   uint64_t seed_;
   uint64_t offset_ = 0;
 };

@@ -3,11 +3,12 @@
 #include <mutex>
 
 #include "sorus/base/error.h"
+#include "sorus/base/fork_mutex.h"
 
 namespace sorus::data {
 namespace {
 
-std::mutex mutex;
+ForkMutex& mutex = *new ForkMutex;
 Config current;
 
 }  // namespace

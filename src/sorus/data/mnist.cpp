@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "sorus/base/fork_mutex.h"
 #include "sorus/data/detail/derived.h"
 #include "sorus/data/idx_file.h"
 
@@ -94,17 +95,21 @@ class Mnist final : public RandomAccess {
   }
 
  private:
+  /// The rows, read at the first call. Two threads that come at once both read, and one's rows are kept: no
+  /// lock is held so long.
   const Chunk& load() const {
-    std::lock_guard lock(mutex_);
-    if (rows_.columns.empty()) {
-      std::vector<Chunk> chunks;
-      for (const Files& files : parts_) chunks.push_back(load_part(files));
-      rows_ = concatenate(chunks);
+    {
+      std::lock_guard lock(fork_mutex_of(this));
+      if (!rows_.columns.empty()) return rows_;
     }
+    std::vector<Chunk> chunks;
+    for (const Files& files : parts_) chunks.push_back(load_part(files));
+    Chunk rows = concatenate(chunks);
+    std::lock_guard lock(fork_mutex_of(this));
+    if (rows_.columns.empty()) std::swap(rows_, rows);
     return rows_;
   }
   std::vector<Files> parts_;
-  mutable std::mutex mutex_;
   mutable Chunk rows_;
 };
 

@@ -4,10 +4,11 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
-/// A bounded, thread-safe map from problems to what was prepared for them.
+#include "sorus/base/fork_mutex.h"
+
+/// A bounded, thread-safe map from problems to what was prepared for them. Never destroyed, as its mutex.
 namespace sorus::kernels::onednn::detail {
 
 /// Problem needs == and a free function `uint64_t hash_value(const Problem&)`. A plan is immutable and lives
@@ -22,7 +23,7 @@ class PlanCache {
   template <class Build>
   [[nodiscard]] std::shared_ptr<const Plan> get(const Problem& problem, Build&& build) {
     {
-      std::shared_lock lock(mutex_);
+      std::lock_guard lock(mutex_);
       auto it = entries_.find(problem);
       if (it != entries_.end()) {
         it->second.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
@@ -30,7 +31,7 @@ class PlanCache {
       }
     }
     std::shared_ptr<const Plan> plan = build(problem);
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     if (entries_.size() >= capacity_ && entries_.find(problem) == entries_.end()) evict_oldest();
     auto it =
         entries_.try_emplace(problem, std::move(plan), clock_.fetch_add(1, std::memory_order_relaxed)).first;
@@ -38,7 +39,7 @@ class PlanCache {
   }
 
   [[nodiscard]] size_t size() const {
-    std::shared_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     return entries_.size();
   }
 
@@ -61,7 +62,7 @@ class PlanCache {
     entries_.erase(oldest);
   }
 
-  mutable std::shared_mutex mutex_;
+  mutable ForkMutex mutex_;
   std::unordered_map<Problem, Entry, Hash> entries_;
   std::atomic<uint64_t> clock_{0};
   size_t capacity_;

@@ -3,10 +3,12 @@
 #include <omp.h>
 
 #include <array>
+#include <mutex>
 #include <new>
 #include <utility>
 
 #include "sorus/base/error.h"
+#include "sorus/base/fork_mutex.h"
 
 namespace sorus::kernels::onednn::detail {
 namespace {
@@ -64,6 +66,13 @@ Attributes with_user_scratchpad(const_dnnl_primitive_attr_t attributes) {
   check(dnnl_primitive_attr_set_scratchpad_mode(copy, dnnl_scratchpad_mode_user),
         "setting the scratchpad mode");
   return owned;
+}
+
+/// Held while the library makes a primitive, which goes through the lock of its own cache: a fork waits until
+/// that is free.
+ForkMutex& library_mutex() {
+  static auto& mutex = *new ForkMutex;
+  return mutex;
 }
 
 std::string_view implementation_name(const_dnnl_primitive_desc_t description) {
@@ -181,7 +190,10 @@ std::unique_ptr<Primitive> Primitive::create_reorder(const dnnl_memory_desc_t& f
 void Primitive::finish(dnnl_primitive_desc_t description, std::span<const int> arguments) {
   description_ = description;
   implementation_ = implementation_name(description);
-  check(dnnl_primitive_create(&primitive_, description), "making a primitive");
+  {
+    std::lock_guard lock(library_mutex());
+    check(dnnl_primitive_create(&primitive_, description), "making a primitive");
+  }
   arguments_.assign(arguments.begin(), arguments.end());
   for (int id : arguments_)
     descs_.push_back(*dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, id));
@@ -196,7 +208,7 @@ Primitive::~Primitive() {
 
 std::unique_ptr<Primitive::Runner> Primitive::take_runner() const {
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(fork_mutex_of(this));
     if (!idle_.empty()) {
       auto runner = std::move(idle_.back());
       idle_.pop_back();
@@ -210,7 +222,7 @@ std::unique_ptr<Primitive::Runner> Primitive::take_runner() const {
 }
 
 void Primitive::put_runner(std::unique_ptr<Runner> runner) const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(fork_mutex_of(this));
   idle_.push_back(std::move(runner));
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -95,7 +94,6 @@ class Primitive {
   dnnl_memory_desc_t scratchpad_{};
   size_t scratchpad_bytes_ = 0;
   std::string_view implementation_;
-  mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Runner>> idle_;
 };
 
