@@ -102,20 +102,18 @@ void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_
   binding_->steps.push_back(step);
 }
 
-/// A result that shares its operand's buffer; false when its strides do not allow it.
+/// Results that share their operand's buffer; false when its strides do not allow it.
 bool Binder::bind_view(const Node& node) {
-  const BoundValue& base = values_[static_cast<size_t>(node.in[0])];
+  const BoundValue base = values_[static_cast<size_t>(node.in[0])];
   auto size = static_cast<int64_t>(dtype_size(graph_.type(node.in[0]).dtype));
   const SmallVector<const TensorType*, 8> types = operand_types(graph_, node);
   InferContext context(*node.op, types, node.attrs.ref().data);
-  std::optional<View> view = node.op->view(context, base.strides, base.offset / size);
-  if (!view) return false;
-  BoundValue& v = values_[static_cast<size_t>(node.out[0])];
-  v.buffer = base.buffer;
-  v.strides = view->strides;
-  v.offset = view->offset * size;
-  note_use(v.buffer, node.out[0]);
-  return true;
+  const Views views = node.op->view(context, base.strides, base.offset / size);
+  for (size_t i = 0; i < views.size(); ++i) {
+    values_[static_cast<size_t>(node.out[i])] = {base.buffer, views[i].offset * size, views[i].strides};
+    note_use(base.buffer, node.out[i]);
+  }
+  return !views.empty();
 }
 
 /// The operand in the layout that the kernel wants, copied by a step of its own where needed.

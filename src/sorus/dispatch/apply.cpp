@@ -18,19 +18,21 @@ Array as_array(Value& v) {
   return {v.bytes(), v.type.dtype, &v.type.shape, v.strides};
 }
 
-/// Result of a view op, sharing the operand's storage; undefined when its strides do not allow it.
-Tensor try_view(const OpDef& op, OperandSpan in, AttrsRef attrs, const TensorType& type) {
+/// Adds the results of a view op, which share the operand's storage; false when its strides do not allow it.
+bool try_view(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& out_types, TensorList& out) {
   Value& base = *in[0]->value();
   base.ensure();
   SmallVector<const TensorType*, kInlineOperands> types;
   for (const Tensor* t : in) types.push_back(t ? &t->type() : nullptr);
-  std::optional<View> view = op.view(InferContext(op, types, attrs.data), base.strides, base.offset);
-  if (!view) return {};
-  Ref<Value> v = Value::make(type);
-  v->strides = view->strides;
-  v->offset = view->offset;
-  v->storage = base.storage;
-  return Tensor(std::move(v));
+  const Views views = op.view(InferContext(op, types, attrs.data), base.strides, base.offset);
+  for (size_t i = 0; i < views.size(); ++i) {
+    Ref<Value> v = Value::make(out_types[i]);
+    v->strides = views[i].strides;
+    v->offset = views[i].offset;
+    v->storage = base.storage;
+    out.push_back(Tensor(std::move(v)));
+  }
+  return !views.empty();
 }
 
 /// Operands brought into the layout that the kernel wants; `keep` owns the copies during the call.
@@ -108,13 +110,7 @@ void check_values(const OpDef& op, OperandSpan in, AttrsRef attrs) {
 }
 
 void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types, TensorList& out) {
-  if (op.view) {
-    Tensor view = try_view(op, in, attrs, types[0]);
-    if (view.defined()) {
-      out.push_back(std::move(view));
-      return;
-    }
-  }
+  if (op.view && try_view(op, in, attrs, types, out)) return;
   ArrayList arrays;
   for (const Tensor* t : in) arrays.push_back(t && t->defined() ? as_array(*t->value()) : Array{});
   ArrayList results;

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -71,6 +70,8 @@ struct View {
   Strides strides;
   int64_t offset = 0;
 };
+/// The places of all results in the operand's bytes; none when a copy is needed.
+using Views = SmallVector<View, 1>;
 
 /// Work of one call, for planning and for reports.
 struct Cost {
@@ -113,8 +114,8 @@ struct OpDef {
   void (*vjp)(VjpContext&) = nullptr;
   SaveMask saves_in = kSaveNone;
   SaveMask saves_out = kSaveNone;
-  /// For results that can share the first operand's bytes: their place, or nothing when a copy is needed.
-  std::optional<View> (*view)(const InferContext&, const Strides& strides, int64_t offset) = nullptr;
+  /// For results that can share the first operand's bytes: their places.
+  Views (*view)(const InferContext&, const Strides& strides, int64_t offset) = nullptr;
   Cost (*cost)(const InferContext&) = nullptr;
   /// What the values of a call must satisfy beyond their types: an index its range, say. Throws otherwise.
   /// The dispatcher calls it after inference and before the call is run, recorded or followed, so that the

@@ -53,18 +53,6 @@ void run_concat(const KernelCall& call) {
 }
 
 template <Copy kCopy>
-void run_split(const KernelCall& call) {
-  const Array& x = call.in[0];
-  auto axis = static_cast<int>(call.attrs<SplitAttrs>().axis);
-  Ints begins = Ints::filled(x.rank(), 0);
-  Ints steps = Ints::filled(x.rank(), 1);
-  for (const Array& out : call.out) {
-    if (out.numel() > 0) kCopy(part(x, begins, steps, *out.shape), out);
-    begins[axis] += out.size(axis);
-  }
-}
-
-template <Copy kCopy>
 void run_slice_backward(const KernelCall& call) {
   const auto& a = call.attrs<SliceBackwardAttrs>();
   fill_zero(call.out[0]);
@@ -126,7 +114,6 @@ struct Registration {
     add("reshape", run_copy<kCopy>);
     add("contiguous", run_copy<kCopy>);
     add("concat", run_concat<kCopy>);
-    add("split", run_split<kCopy>);
     add("slice_backward", run_slice_backward<kCopy>);
     add("slice_update", run_slice_update<kCopy>, 1);
     add("diagonal_backward", run_diagonal_backward<kCopy>);

@@ -58,8 +58,8 @@ const OpDef stop_gradient_op{
     .doc = "The same value, through which no gradient flows. A view.",
     .inputs = unary_inputs(),
     .infer = infer<Domain::kAny>,
-    .view = [](const InferContext&, const Strides& strides, int64_t offset) -> std::optional<View> {
-      return View{strides, offset};
+    .view = [](const InferContext&, const Strides& strides, int64_t offset) -> Views {
+      return {{strides, offset}};
     },
     .cost = elementwise_cost,
     .traits = {.elementwise = true, .differentiable = false}};

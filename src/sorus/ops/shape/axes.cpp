@@ -22,10 +22,10 @@ TypeList infer_transpose(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, out}};
 }
 
-std::optional<View> view_transpose(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_transpose(const InferContext& c, const Strides& strides, int64_t offset) {
   View v{{}, offset};
   for (int i = 0; i < axes_of(c).size(); ++i) v.strides[i] = strides[static_cast<int>(axes_of(c)[i])];
-  return v;
+  return {v};
 }
 
 void vjp_transpose(VjpContext& c) {
@@ -58,10 +58,10 @@ TypeList infer_expand_dims(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, out}};
 }
 
-std::optional<View> view_expand_dims(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_expand_dims(const InferContext& c, const Strides& strides, int64_t offset) {
   View v{{}, offset};
   walk_expanded(c, [&](int i, int from) { v.strides[i] = from < 0 ? 1 : strides[from]; });
-  return v;
+  return {v};
 }
 
 void vjp_expand_dims(VjpContext& c) {
@@ -84,12 +84,12 @@ TypeList infer_squeeze(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, out}};
 }
 
-std::optional<View> view_squeeze(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_squeeze(const InferContext& c, const Strides& strides, int64_t offset) {
   View v{{}, offset};
   int to = 0;
   for (int i = 0; i < c.shape(0).rank(); ++i)
     if (!listed(axes_of(c), i)) v.strides[to++] = strides[i];
-  return v;
+  return {v};
 }
 
 void vjp_squeeze(VjpContext& c) {
@@ -110,13 +110,13 @@ TypeList infer_broadcast_to(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, out}};
 }
 
-std::optional<View> view_broadcast_to(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_broadcast_to(const InferContext& c, const Strides& strides, int64_t offset) {
   const Shape& x = c.shape(0);
   const Ints& out = c.attrs<ShapeAttrs>().shape;
   int shift = out.size() - x.rank();
   View v{{}, offset};
   for (int i = 0; i < x.rank(); ++i) v.strides[i + shift] = x.size(i) == out[i + shift] ? strides[i] : 0;
-  return v;
+  return {v};
 }
 
 void vjp_broadcast_to(VjpContext& c) {

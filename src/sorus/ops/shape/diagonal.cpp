@@ -24,11 +24,11 @@ TypeList infer_diagonal(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, diagonal_shape(c.shape(0), c.attrs<DiagonalAttrs>())}};
 }
 
-std::optional<View> view_diagonal(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_diagonal(const InferContext& c, const Strides& strides, int64_t offset) {
   const auto& a = c.attrs<DiagonalAttrs>();
   View v = diagonal_view(strides, c.shape(0).rank(), a);
   v.offset = diagonal_shape(c.shape(0), a).numel() == 0 ? offset : v.offset + offset;
-  return v;
+  return {v};
 }
 
 Tensor diagonal_backward(const Tensor& grad, const DiagonalAttrs& a, const Ints& shape);

@@ -60,10 +60,10 @@ Shape resolve_shape(const InferContext& c) {
 
 TypeList infer_reshape(const InferContext& c) { return {{c.dtype(0), c.in(0).device, resolve_shape(c)}}; }
 
-std::optional<View> view_reshape(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_reshape(const InferContext& c, const Strides& strides, int64_t offset) {
   std::optional<Strides> s = detail::reshape_strides(c.shape(0), strides, resolve_shape(c));
-  if (!s) return std::nullopt;
-  return View{*s, offset};
+  if (!s) return {};
+  return {{*s, offset}};
 }
 
 void vjp_reshape(VjpContext& c) {
@@ -72,9 +72,9 @@ void vjp_reshape(VjpContext& c) {
 
 TypeList infer_same(const InferContext& c) { return {c.in(0)}; }
 
-std::optional<View> view_contiguous(const InferContext& c, const Strides& strides, int64_t offset) {
-  if (!is_contiguous(c.shape(0), strides)) return std::nullopt;
-  return View{strides, offset};
+Views view_contiguous(const InferContext& c, const Strides& strides, int64_t offset) {
+  if (!is_contiguous(c.shape(0), strides)) return {};
+  return {{strides, offset}};
 }
 
 void vjp_contiguous(VjpContext& c) {

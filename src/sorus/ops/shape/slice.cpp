@@ -32,7 +32,7 @@ TypeList infer_slice(const InferContext& c) {
   return {{c.dtype(0), c.in(0).device, Shape(a.sizes)}};
 }
 
-std::optional<View> view_slice(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_slice(const InferContext& c, const Strides& strides, int64_t offset) {
   const auto& a = c.attrs<SliceAttrs>();
   View v{{}, offset};
   bool empty = std::find(a.sizes.begin(), a.sizes.end(), 0) != a.sizes.end();
@@ -40,7 +40,7 @@ std::optional<View> view_slice(const InferContext& c, const Strides& strides, in
     v.strides[i] = strides[i] * a.steps[i];
     if (!empty) v.offset += a.begins[i] * strides[i];
   }
-  return v;
+  return {v};
 }
 
 Tensor slice_backward(const Tensor& grad, const Ints& begins, const Ints& steps, const Ints& shape);
@@ -81,15 +81,15 @@ TypeList infer_flip(const InferContext& c) {
   return {c.in(0)};
 }
 
-std::optional<View> view_flip(const InferContext& c, const Strides& strides, int64_t offset) {
+Views view_flip(const InferContext& c, const Strides& strides, int64_t offset) {
   View v{strides, offset};
-  if (c.shape(0).numel() == 0) return v;
+  if (c.shape(0).numel() == 0) return {v};
   for (int64_t axis : c.attrs<AxesAttrs>().axes) {
     int i = static_cast<int>(axis);
     v.offset += (c.shape(0).size(i) - 1) * strides[i];
     v.strides[i] = -strides[i];
   }
-  return v;
+  return {v};
 }
 
 void vjp_flip(VjpContext& c) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/shape/attributes.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -35,6 +37,20 @@ TypeList infer_split(const InferContext& c) {
   return types;
 }
 
+Views view_split(const InferContext& c, const Strides& strides, int64_t offset) {
+  const auto& a = c.attrs<SplitAttrs>();
+  auto axis = static_cast<int>(a.axis);
+  Views views;
+  for (int64_t size : a.sizes) {
+    views.push_back({strides, offset});
+    offset += size * strides[axis];
+  }
+  if (!a.sizes.empty()) return views;
+  const int64_t pieces = std::max<int64_t>((c.shape(0).size(axis) + a.piece - 1) / a.piece, 1);
+  for (int64_t i = 0; i < pieces; ++i) views.push_back({strides, offset + i * a.piece * strides[axis]});
+  return views;
+}
+
 void vjp_split(VjpContext& c) {
   if (!c.needs(0)) return;
   TensorList parts;
@@ -47,11 +63,12 @@ const OpDef split_op{
     .name = "split",
     .doc =
         "Pieces of x along an axis: of the sizes given, or all of one size but for a shorter last. "
-        "Throws ShapeError when the sizes do not add up to the extent.",
+        "Views. Throws ShapeError when the sizes do not add up to the extent.",
     .inputs = {{"x"}},
     .attrs = attrs_def<SplitAttrs>(),
     .infer = infer_split,
-    .vjp = vjp_split};
+    .vjp = vjp_split,
+    .view = view_split};
 const OpRegistrar registered{split_op};
 
 }  // namespace
