@@ -67,6 +67,7 @@ TEST_F(Promotion, TensorsOfAnyRankFollowTheRecord) {
     const auto check = [&](auto result) {
       return [&, result](DType row, size_t column, const std::string& recorded) {
         const DType other = dtype_from_name(record_["dtypes"][column].get<std::string>());
+        if (recorded == kNoCommonType) return;  // where the wheel refuses, the rule is our own
         EXPECT_EQ(word([&] { return promote(row, other); }, result), recorded);
       };
     };
@@ -82,6 +83,7 @@ TEST_F(Promotion, NumbersFollowTheRecord) {
   for (const char* table : {"tensor_scalar", "scalar_tensor"}) {
     const auto check = [&](auto result) {
       return [&, result](DType tensor, size_t column, const std::string& recorded) {
+        if (recorded == kNoCommonType) return;
         EXPECT_EQ(word([&] { return promote_scalar(tensor, kKinds[column]); }, result), recorded);
       };
     };
@@ -103,6 +105,22 @@ TEST(PromotionRule, IsSymmetricAndIdempotent) {
   }
 }
 
+// Where the wheel has no common dtype, an unsigned integer meets another in the one that holds both.
+TEST_F(Promotion, UnsignedIntegersFollowNumpyWhereTheWheelRefuses) {
+  constexpr DType kUnsigned[] = {DType::kUInt16, DType::kUInt32, DType::kUInt64};
+  constexpr DType kFloats[] = {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+  EXPECT_EQ(promote(DType::kUInt16, DType::kInt8), DType::kInt32);
+  EXPECT_EQ(promote(DType::kUInt16, DType::kInt64), DType::kInt64);
+  EXPECT_EQ(promote(DType::kUInt32, DType::kInt32), DType::kInt64);
+  EXPECT_EQ(promote(DType::kUInt8, DType::kUInt32), DType::kUInt32);
+  EXPECT_EQ(promote(DType::kUInt64, DType::kUInt16), DType::kUInt64);
+  for (DType u : kUnsigned) {
+    for (DType f : kFloats) EXPECT_EQ(promote(u, f), f);
+    EXPECT_EQ(promote_scalar(u, ScalarKind::kInt), u);
+    EXPECT_EQ(promote_scalar(u, ScalarKind::kFloat), DType::kFloat32);
+  }
+}
+
 TEST(PromotionRule, ErrorsNameBothSides) {
   const auto text_of = [](const auto& rule) {
     try {
@@ -112,11 +130,8 @@ TEST(PromotionRule, ErrorsNameBothSides) {
     }
     return std::string();
   };
-  EXPECT_EQ(text_of([] { (void)promote(DType::kInt8, DType::kUInt32); }),
-            "promote: no common dtype: got int8 and uint32, need a cast of one of them");
-  EXPECT_EQ(text_of([] { (void)promote_scalar(DType::kUInt16, ScalarKind::kFloat); }),
-            "promote: no common dtype: got a tensor of uint16 and a number of kind float, need a cast of the "
-            "tensor");
+  EXPECT_EQ(text_of([] { (void)promote(DType::kInt8, DType::kUInt64); }),
+            "promote: no common dtype: got int8 and uint64, need a cast of one of them");
 }
 
 }  // namespace

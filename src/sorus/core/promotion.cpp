@@ -1,7 +1,5 @@
 #include "sorus/core/promotion.h"
 
-#include <string_view>
-
 #include "sorus/core/promotion_table.h"
 
 namespace sorus {
@@ -15,14 +13,8 @@ DType promote(DType a, DType b) {
 }
 
 DType promote_scalar(DType tensor, ScalarKind kind) {
-  constexpr std::string_view kNames[] = {"bool", "int", "float"};
-  const detail::PromotionEntry entry =
-      detail::kPromotionTables.scalars[static_cast<size_t>(tensor)][static_cast<size_t>(kind)];
-  SORUS_CHECK(
-      entry != detail::kNoCommonType, DTypeError,
-      "promote: no common dtype: got a tensor of {} and a number of kind {}, need a cast of the tensor",
-      tensor, kNames[static_cast<size_t>(kind)]);
-  return static_cast<DType>(entry);
+  return static_cast<DType>(
+      detail::kPromotionTables.scalars[static_cast<size_t>(tensor)][static_cast<size_t>(kind)]);
 }
 
 }  // namespace sorus

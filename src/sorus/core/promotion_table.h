@@ -6,9 +6,9 @@
 
 #include "sorus/core/dtype.h"
 
-/// The one written table of type promotion, after MindSpore 2.7.2 (docs/reference/type_promotion.md has it in
-/// prose). Rows and columns are in the order of DType; tests/core/promotion_test.cpp compares it with the
-/// record.
+/// The one written table of type promotion, after MindSpore 2.7.2, and where that has no common dtype for
+/// unsigned integers, after NumPy (docs/reference/type_promotion.md has it in prose). Rows and columns are in
+/// the order of DType; tests/core/promotion_test.cpp compares it with the record.
 namespace sorus::detail {
 
 /// An entry of the tables: a DType's number, or kNoCommonType.
@@ -39,18 +39,18 @@ constexpr PromotionTables make_promotion_tables() {
       .tensors = {{
           //        bo  i1  i2  i4  i8  u1  u2  u4  u8  f2  bf  f4  f8
           /* bo */ {bo, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf, f4, f8},
-          /* i1 */ {i1, i1, i2, i4, i8, i2, no, no, no, f2, bf, f4, f8},
-          /* i2 */ {i2, i2, i2, i4, i8, i2, no, no, no, f2, bf, f4, f8},
-          /* i4 */ {i4, i4, i4, i4, i8, i4, no, no, no, f2, bf, f4, f8},
-          /* i8 */ {i8, i8, i8, i8, i8, i8, no, no, no, f2, bf, f4, f8},
-          /* u1 */ {u1, i2, i2, i4, i8, u1, no, no, no, f2, bf, f4, f8},
-          /* u2 */ {u2, no, no, no, no, no, u2, no, no, no, no, no, no},
-          /* u4 */ {u4, no, no, no, no, no, no, u4, no, no, no, no, no},
-          /* u8 */ {u8, no, no, no, no, no, no, no, u8, no, no, no, no},
-          /* f2 */ {f2, f2, f2, f2, f2, f2, no, no, no, f2, f4, f4, f8},
-          /* bf */ {bf, bf, bf, bf, bf, bf, no, no, no, f4, bf, f4, f8},
-          /* f4 */ {f4, f4, f4, f4, f4, f4, no, no, no, f4, f4, f4, f8},
-          /* f8 */ {f8, f8, f8, f8, f8, f8, no, no, no, f8, f8, f8, f8}}},
+          /* i1 */ {i1, i1, i2, i4, i8, i2, i4, i8, no, f2, bf, f4, f8},
+          /* i2 */ {i2, i2, i2, i4, i8, i2, i4, i8, no, f2, bf, f4, f8},
+          /* i4 */ {i4, i4, i4, i4, i8, i4, i4, i8, no, f2, bf, f4, f8},
+          /* i8 */ {i8, i8, i8, i8, i8, i8, i8, i8, no, f2, bf, f4, f8},
+          /* u1 */ {u1, i2, i2, i4, i8, u1, u2, u4, u8, f2, bf, f4, f8},
+          /* u2 */ {u2, i4, i4, i4, i8, u2, u2, u4, u8, f2, bf, f4, f8},
+          /* u4 */ {u4, i8, i8, i8, i8, u4, u4, u4, u8, f2, bf, f4, f8},
+          /* u8 */ {u8, no, no, no, no, u8, u8, u8, u8, f2, bf, f4, f8},
+          /* f2 */ {f2, f2, f2, f2, f2, f2, f2, f2, f2, f2, f4, f4, f8},
+          /* bf */ {bf, bf, bf, bf, bf, bf, bf, bf, bf, f4, bf, f4, f8},
+          /* f4 */ {f4, f4, f4, f4, f4, f4, f4, f4, f4, f4, f4, f4, f8},
+          /* f8 */ {f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, f8}}},
       .scalars = {{
           //       bool int float
           /* bo */ {bo, i8, f4},
@@ -59,9 +59,9 @@ constexpr PromotionTables make_promotion_tables() {
           /* i4 */ {i4, i4, f4},
           /* i8 */ {i8, i8, f4},
           /* u1 */ {u1, u1, f4},
-          /* u2 */ {u2, no, no},
-          /* u4 */ {u4, no, no},
-          /* u8 */ {u8, no, no},
+          /* u2 */ {u2, u2, f4},
+          /* u4 */ {u4, u4, f4},
+          /* u8 */ {u8, u8, f4},
           /* f2 */ {f2, f2, f2},
           /* bf */ {bf, bf, bf},
           /* f4 */ {f4, f4, f4},
