@@ -17,6 +17,15 @@ bool is_array_like(PyObject* o) {
   return PyList_Check(o) || PyTuple_Check(o) || PyObject_HasAttrString(o, "__array_interface__");
 }
 
+/// True for NumPy's arrays with axes and its bools, which are arrays to us although they claim to be
+/// integers.
+bool is_array_index(PyObject* o) {
+  if (!PyObject_HasAttrString(o, "__array_interface__")) return false;
+  nb::object rank = nb::getattr(nb::handle(o), "ndim", nb::int_(0));
+  if (nb::cast<int64_t>(rank) > 0) return true;
+  return nb::cast<std::string>(nb::str(nb::getattr(nb::handle(o), "dtype"))) == "bool";
+}
+
 IndexItem item_of(PyObject* o) {
   if (PyLong_CheckExact(o)) return to_scalar(o).as_int();
   if (PySlice_Check(o)) {
@@ -32,7 +41,7 @@ IndexItem item_of(PyObject* o) {
                 "Tensor: index tensor has the wrong dtype: got {}, need an integer or bool", t.dtype());
     return t;
   }
-  if (PyIndex_Check(o)) {
+  if (PyIndex_Check(o) && !is_array_index(o)) {
     int64_t v = PyNumber_AsSsize_t(o, PyExc_IndexError);
     if (v == -1 && PyErr_Occurred()) throw nb::python_error();
     return v;

@@ -32,8 +32,8 @@ int axes_of(const IndexItem& item) {
   return std::holds_alternative<int64_t>(item) || std::holds_alternative<SliceItem>(item) ? 1 : 0;
 }
 
-/// Items with the ellipsis (one at the end if there is none) replaced by full slices. Throws IndexError for
-/// too many axes or two ellipses.
+/// Items with full slices after the ellipsis, or at the end if there is none. Throws IndexError for too many
+/// axes or two ellipses.
 std::vector<IndexItem> spread_items(const Tensor& x, IndexSpan items) {
   int used = 0;
   int ellipses = 0;
@@ -47,10 +47,8 @@ std::vector<IndexItem> spread_items(const Tensor& x, IndexSpan items) {
   std::vector<IndexItem> out;
   auto fill = [&] { out.insert(out.end(), static_cast<size_t>(x.rank() - used), SliceItem{}); };
   for (const IndexItem& item : items) {
-    if (std::holds_alternative<EllipsisItem>(item))
-      fill();
-    else
-      out.push_back(item);
+    out.push_back(item);
+    if (std::holds_alternative<EllipsisItem>(item)) fill();
   }
   if (ellipses == 0) fill();
   return out;
@@ -84,7 +82,7 @@ class Planner {
     plan_.fresh.push_back(result_axis_++);
     separate();
   }
-  void read(const EllipsisItem&) {}
+  void read(const EllipsisItem&) { separate(); }  // also one that stands for no axis
   void read(const Tensor& t) {
     stand();
     if (t.dtype() != DType::kBool) return add_tensor(detail::as_indices("index", t));
