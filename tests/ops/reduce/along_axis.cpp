@@ -139,22 +139,18 @@ Lists extreme_so_far(const List& v, bool greatest) {
 }
 TensorList both(ValuesAndIndices r) { return {r.values, r.indices}; }
 
-OP_SAMPLES(cummax) {
-  return line_family(
-      2, [](const Tensor& x, int64_t axis) { return both(cummax(x, axis)); },
-      [](const List& v) { return extreme_so_far(v, true); }, numbers(), false);
-}
-OP_SAMPLES(cummin) {
-  SampleList list = line_family(
-      2, [](const Tensor& x, int64_t axis) { return both(cummin(x, axis)); },
-      [](const List& v) { return extreme_so_far(v, false); }, numbers(), false);
-  SampleList distinct = line_family(
-      2, [](const Tensor& x, int64_t axis) { return both(cummin(x, axis)); },
-      [](const List& v) { return extreme_so_far(v, false); }, wide_floats(), true);
+template <ValuesAndIndices (*kF)(const Tensor&, int64_t)>
+SampleList running_extreme(bool greatest) {
+  auto call = [](const Tensor& x, int64_t axis) { return both(kF(x, axis)); };
+  auto reference = [greatest](const List& v) { return extreme_so_far(v, greatest); };
+  SampleList list = line_family(2, call, reference, numbers(), false);
+  SampleList distinct = line_family(2, call, reference, wide_floats(), true);
   make_distinct(distinct);
   for (Sample& s : distinct) list.push_back(std::move(s));
   return list;
 }
+OP_SAMPLES(cummax) { return running_extreme<&cummax>(true); }
+OP_SAMPLES(cummin) { return running_extreme<&cummin>(false); }
 
 /// Places of the elements in order, the earlier of equal ones first.
 List order_of(const List& v, bool descending) {

@@ -125,6 +125,7 @@ Tensor prelu(const Tensor& x, const Tensor& slope) { return apply_floating(prelu
 Tensor clip(const Tensor& x, double low, double high) {
   if (is_floating(x.dtype()) || !is_whole(low) || !is_whole(high))
     return apply_floating(clip_op, x, BoundsAttrs{low, high});
+  if (x.dtype() == DType::kBool) return clip(cast(x, DType::kInt64), low, high);
   return bound_integers(bound_integers(x, low, maximum), high, minimum);
 }
 Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) { return minimum(maximum(x, low), high); }
