@@ -55,6 +55,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 OWNED_LIBRARIES: tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...] = (
     (re.compile(r"hwy/"), ("kernels",), "only kernels may use Highway"),
     (re.compile(r"([a-z]mm|imm|x86)intrin\.h|arm_neon\.h"), ("kernels",), "only kernels may use intrinsics"),
+    (re.compile(r"Eigen/"), ("kernels",), "only kernels may use Eigen"),
     (re.compile(r"(oneapi/)?dnnl"), ("kernels",), "only kernels may use oneDNN"),
     (re.compile(r"(Python\.h$|nanobind/|pybind11/)"), (), "nothing in src/sorus may use Python"),
 )

@@ -90,6 +90,7 @@ std::vector<Function> two_operand_functions() {
       function("fmin", &sorus::fmin, "a, b", kBoth),
       function("atan2", &sorus::atan2, "a, b", kBoth),
       function("hypot", &sorus::hypot, "a, b", kBoth),
+      function("nextafter", &sorus::nextafter, "a, b"),
       function("logaddexp", &sorus::logaddexp, "a, b", kBoth),
       function("logaddexp2", &sorus::logaddexp2, "a, b", kBoth),
       function("xlogy", &sorus::xlogy, "a, b", kBoth),

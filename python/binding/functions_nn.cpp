@@ -20,6 +20,12 @@ Tensor bound_conv_transpose(const Tensor& x, const Tensor& weight, const Tensor&
                         {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups},
                         output_padding);
 }
+Tensor bound_conv_backward_input(const Tensor& gradient, const Tensor& weight, const Ints& input_size,
+                                 const Ints& stride, const Ints& padding, const Ints& dilation,
+                                 int64_t groups) {
+  return conv_backward_input(gradient, weight, input_size,
+                             {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups});
+}
 Tensor bound_max_pool(const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& padding,
                       const Ints& dilation, bool ceil_mode) {
   return max_pool(x, kernel,
@@ -52,6 +58,8 @@ std::vector<Function> nn_functions() {
       function("conv", &bound_conv, kConvSignature),
       function("conv_transpose", &bound_conv_transpose,
                "x, weight, bias=None, stride=(), padding=(), dilation=(), groups=1, output_padding=()"),
+      function("conv_backward_input", &bound_conv_backward_input,
+               "gradient, weight, input_size, stride=(), padding=(), dilation=(), groups=1"),
       function("same_padding", &same_padding, "input_size, kernel_size, stride=(), dilation=()"),
       function("max_pool", &bound_max_pool, kMaxPoolSignature),
       function("max_pool_with_indices", &bound_max_pool_with_indices, kMaxPoolSignature),

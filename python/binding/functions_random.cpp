@@ -29,6 +29,10 @@ Tensor dropout_of(const Tensor& x, double p, std::optional<int64_t> seed) {
   return dropout(x, p, stream(seed));
 }
 
+Tensor gamma_of(const Shape& shape, const Tensor& alpha, const Tensor& beta, std::optional<int64_t> seed) {
+  return gamma_distribution(shape, alpha, beta, stream(seed));
+}
+
 Tensor initial_uniform(const Shape& shape, double scale) { return nn::initialize(nn::uniform(scale), shape); }
 Tensor initial_normal(const Shape& shape, double sigma, double mean) {
   return nn::initialize(nn::normal(sigma, mean), shape);
@@ -48,6 +52,7 @@ std::vector<Function> random_functions() {
   return {
       function("random_uniform", &uniform_of, "shape, dtype=float32, seed=None"),
       function("random_normal", &normal_of, "shape, dtype=float32, seed=None"),
+      function("random_gamma", &gamma_of, "shape, alpha, beta, seed=None"),
       function("dropout", &dropout_of, "x, p, seed=None"),
       function("initial_uniform", &initial_uniform, "shape, scale"),
       function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),

@@ -3,6 +3,13 @@
 #include "sorus/ops/reduce/reduce.h"
 
 namespace sorus::python {
+
+template <>
+struct EnumWords<MatrixNorm> {
+  static constexpr const char* words[] = {"frobenius",    "largest_column", "smallest_column", "largest_row",
+                                          "smallest_row", "spectral",       "least_spectral",  "nuclear"};
+};
+
 namespace {
 
 std::pair<Tensor, Tensor> pair_of(ValuesAndIndices&& r) {
@@ -22,6 +29,10 @@ auto bound_topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
   return pair_of(topk(x, k, axis, largest));
 }
 auto bound_median(const Tensor& x, int64_t axis, bool keepdims) { return pair_of(median(x, axis, keepdims)); }
+std::tuple<Tensor, Tensor, Tensor> bound_svd(const Tensor& x, bool full_matrices) {
+  Svd r = svd(x, full_matrices);
+  return {std::move(r.values), std::move(r.left), std::move(r.right)};
+}
 
 }  // namespace
 
@@ -73,6 +84,10 @@ std::vector<Function> linalg_functions() {
       function("einsum", &einsum, "equation, operands"),
       function("kron", &kron, "a, b"),
       function("trace", &trace, "x, offset=0"),
+      function("matrix_norm", &matrix_norm, "x, kind, row_axis=-2, column_axis=-1, keepdims=False"),
+      function("svd", &bound_svd, "x, full_matrices=False"),
+      function("singular_values", &singular_values, "x"),
+      function("pinv", &pinv, "x, absolute=None, relative=None"),
       function("matrix_power", &matrix_power, "a, n"),
       function("cross", &cross, "a, b, axis=-1"),
   };

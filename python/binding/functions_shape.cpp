@@ -1,5 +1,6 @@
 #include "binding/functions.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/elementwise/windows.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/index/placing.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -106,6 +107,14 @@ std::vector<Function> shape_functions() {
       function("full_like", &full_like, "x, value, dtype=None"),
       function("cast_if", &cast_if, "x, dtype=None"),
       function("arange", &arange, "start, stop, step=1, dtype=int64"),
+      function("linspace", &linspace, "start, stop, count, dtype=float32, endpoint=True"),
+      function("logspace", &logspace, "start, stop, count, base=10, dtype=float32, endpoint=True"),
+      function("hann_window", &hann_window, "length, periodic=True, dtype=float32"),
+      function("hamming_window", &hamming_window,
+               "length, periodic=True, alpha=0.54, beta=0.46, dtype=float32"),
+      function("blackman_window", &blackman_window, "length, periodic=True, dtype=float32"),
+      function("bartlett_window", &bartlett_window, "length, periodic=True, dtype=float32"),
+      function("kaiser_window", &kaiser_window, "length, periodic=True, beta=12, dtype=float32"),
       function("eye", &eye, "rows, columns, dtype=float32"),
   };
 }

@@ -53,6 +53,11 @@ template <Binary kF>
 PyObject* binary(PyObject* a, PyObject* b) {
   return compute(kF, a, b);
 }
+/// A number has no product with a matrix.
+PyObject* matrix_product(PyObject* a, PyObject* b) {
+  if (is_number(a) || is_number(b)) Py_RETURN_NOTIMPLEMENTED;
+  return compute(&sorus::matmul, a, b);
+}
 /// `pow` has a third operand that no tensor uses.
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return compute(&sorus::pow, a, b); }
 
@@ -169,7 +174,7 @@ PyType_Slot slots[] = {
     {Py_nb_and, reinterpret_cast<void*>(&binary<&bit_and>)},
     {Py_nb_or, reinterpret_cast<void*>(&binary<&bit_or>)},
     {Py_nb_xor, reinterpret_cast<void*>(&binary<&bit_xor>)},
-    {Py_nb_matrix_multiply, reinterpret_cast<void*>(&binary<&sorus::matmul>)},
+    {Py_nb_matrix_multiply, reinterpret_cast<void*>(&matrix_product)},
     // Operators with assignment give a new tensor, as the others do.
     {Py_nb_inplace_add, reinterpret_cast<void*>(&binary<&sorus::add>)},
     {Py_nb_inplace_subtract, reinterpret_cast<void*>(&binary<&sorus::sub>)},

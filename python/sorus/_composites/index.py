@@ -96,11 +96,14 @@ def assign_sub(variable, value) -> Tensor:
 
 
 def slice_scatter(x, src, axis, start, end, step) -> Tensor:
-    """x with a slice of an axis replaced by `src`, which broadcasts."""
+    """x with a slice of an axis replaced by `src` of its shape."""
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"slice_scatter: axis is out of range: got {axis}, need {-x.ndim} to {x.ndim - 1}")
     made = x.copy()
-    made[(slice(None),) * (axis % x.ndim) + (slice(start, end, step),)] = src
+    place = (slice(None),) * (axis % x.ndim) + (slice(start, end, step),)
+    if x[place].shape != src.shape:
+        raise ValueError(f"slice_scatter: shape does not fit: got {src.shape}, need {x[place].shape}")
+    made[place] = src
     return made
 
 

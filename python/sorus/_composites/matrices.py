@@ -176,6 +176,17 @@ def geqrf(x):
     return F.cast(packed, x.dtype), F.cast(F.concat(factors, -1), x.dtype)
 
 
+def svd_by(x, full_matrices, compute_uv):
+    """Singular values, and the columns on both sides when asked for."""
+    return F.svd(x, full_matrices) if compute_uv else F.singular_values(x)
+
+
+def pinv_by(x, atol, rtol):
+    """Pseudo-inverses; small singular values count as zero."""
+    atol, rtol = (None if t is None else float(t) for t in (atol, rtol))
+    return F.pinv(x, atol, rtol)
+
+
 def cdist(x, y, p):
     """p-norms of the differences of all pairs of rows."""
     return F.norm(F.sub(F.expand_dims(x, -2), F.expand_dims(y, -3)), float(p), (-1,))

@@ -22,6 +22,10 @@ def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
     if x.ndim not in (axes + 1, axes + 2):
         raise ValueError(f"conv{axes}d: wrong number of axes: got shape {x.shape}, need {axes + 2}")
     stride, dilation = _spatial(stride, axes, "stride"), _spatial(dilation, axes, "dilation")
+    if pad_mode != "pad" and any((padding,) if isinstance(padding, int) else padding):
+        raise ValueError(
+            f"conv{axes}d: padding needs pad_mode 'pad': got padding {padding} and pad_mode {pad_mode!r}"
+        )
     if pad_mode == "same":
         padding = F.same_padding(x.shape[-axes:], weight.shape[2:], stride, dilation)
     elif pad_mode == "valid":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _float32, _int32, _int64, _is_int, _numbers
+from ._common import _float32, _int32, _int64, _is_int, _numbers, _spatial
+from .nn import max_pool_by
 from .random import randint
 
 
@@ -27,6 +28,27 @@ def pool_by(x, kernel_size, strides, pad_mode, kind):
     if kind == "max":
         return F.max_pool(x, kernel, stride, padding)
     return F.avg_pool(x, kernel, stride, padding, False, False)
+
+
+def conv_transpose_primitive(gradient, weight, input_size, pad_mode, padding, stride, dilation, groups):
+    """The transpose of Conv2D as a linear map: its gradient for an input of that size."""
+    size = tuple(_numbers(input_size))[-2:]
+    stride, dilation = _spatial(stride, 2, "stride"), _spatial(dilation, 2, "dilation")
+    if pad_mode == "same":
+        padding = F.same_padding(size, weight.shape[2:], stride, dilation)
+    elif pad_mode == "valid":
+        padding = ()
+    elif pad_mode != "pad":
+        raise ValueError(
+            f"Conv2DTranspose: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'"
+        )
+    return F.conv_backward_input(gradient, weight, size, stride, padding, dilation, groups)
+
+
+def max_pool_with_argmax(x, kernel_size, strides, pads, dilation, ceil_mode, dtype):
+    """Largest element of each window and its place in its plane."""
+    values, places = max_pool_by(2, x, kernel_size, strides, pads, dilation, True, ceil_mode)
+    return values, F.cast(places, dtype)
 
 
 def cast_any(x, dtype):

@@ -2,7 +2,7 @@
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int
+from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers
 
 
 def rand_by(size, dtype, seed):
@@ -46,8 +46,12 @@ def randint_like(x, low, high, seed, dtype):
 
 def randperm(n, seed, dtype):
     """A random order of the numbers below n."""
-    order = F.random_uniform((n,), _d["float64"], seed or None).asnumpy().argsort(kind="stable")
-    return Tensor(order, dtype)
+    return F.cast(F.argsort(F.random_uniform((n,), _d["float64"], seed or None)), dtype)
+
+
+def gamma_of(shape, alpha, beta, seed):
+    """Gamma distributed with shapes alpha and rates beta."""
+    return F.random_gamma(tuple(_numbers(shape)), _as_tensor(alpha), _as_tensor(beta), seed)
 
 
 def uniform(shape, minval, maxval, seed, dtype):

@@ -155,10 +155,15 @@ def moments_and_mean(x, axis, ddof, keepdims, kind):
     return moments(x, axis, ddof, keepdims, kind), F.mean(x, axis, keepdims)
 
 
+def order_of(p):
+    """The order of mint.norm, whose default stands for vectors, too."""
+    return None if p == "fro" else p
+
+
 def norm_by(x, order, axes, keepdims, dtype):
     """Vector norm of that order, or a matrix norm by name."""
-    if order == "nuc" and _is_int(axes):
-        raise TypeError(f"norm: order 'nuc' is of matrices: got one axis {axes}, need two")
+    if isinstance(order, str) and _is_int(axes):
+        raise TypeError(f"norm: order {order!r} is of matrices: got one axis {axes}, need two")
     x = F.cast_if(x, dtype)
     if isinstance(order, str) and order not in ("fro", "nuc"):
         raise ValueError(f"norm: unknown order: got {order!r}, need 'fro', 'nuc' or a number")
@@ -168,34 +173,36 @@ def norm_by(x, order, axes, keepdims, dtype):
         )
     if order in (None, "fro", "nuc") and not isinstance(order, (int, float)):
         if order == "nuc":
-            raise NotImplementedError("norm: order 'nuc' is not supported: got 'nuc', need 'fro' or a number")
+            return matrix_norm_by(x, order, (-2, -1) if axes is None else axes, keepdims)
         return F.norm(x, 2.0, axes, keepdims)
     if axes is None:
         axes = ()
     elif not _is_int(axes) and len(axes) == 2:
-        return matrix_norm(x, order, axes, keepdims)
+        return matrix_norm_by(x, order, axes, keepdims)
     if axes == () and x.ndim == 2 and not isinstance(order, str):
-        return matrix_norm(x, order, (-2, -1), keepdims)
+        return matrix_norm_by(x, order, (-2, -1), keepdims)
     return F.norm(x, float(order), axes, keepdims)
 
 
-def matrix_norm(x, order, axes, keepdims):
-    """Frobenius norm, or the largest (smallest for a negative order) sum of rows or columns."""
-    if order == "fro":
-        return F.norm(x, 2.0, axes, keepdims)
-    rows, columns = (a % x.ndim for a in axes)
-    if order not in (1, -1, 2, -2, float("inf"), float("-inf"), "nuc"):
+_MATRIX_NORMS = {
+    "fro": "frobenius",
+    "nuc": "nuclear",
+    1: "largest_column",
+    -1: "smallest_column",
+    2: "spectral",
+    -2: "least_spectral",
+    float("inf"): "largest_row",
+    float("-inf"): "smallest_row",
+}
+
+
+def matrix_norm_by(x, order, axes, keepdims):
+    """Norms of the matrices in two axes."""
+    if order not in _MATRIX_NORMS:
         raise ValueError(
             f"matrix_norm: unknown order: got {order}, need 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
         )
-    if order in (2, -2, "nuc"):
-        raise NotImplementedError(
-            f"matrix_norm: unsupported order: got {order}, need 'fro', 1, -1, inf or -inf"
-        )
-    first, second = (rows, columns) if abs(order) == 1 else (columns, rows)
-    sums = F.sum(F.abs(x), first, True)
-    found = (F.amax if order > 0 else F.amin)(sums, second, True)
-    return found if keepdims else F.squeeze(found, (rows, columns))
+    return F.matrix_norm(x, _MATRIX_NORMS[order], *axes, keepdims)
 
 
 def cumulative(x, axis, dtype, kind):

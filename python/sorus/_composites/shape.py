@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers
+from ._common import _d, _dtype_of_number, _each, _float32, _host_number, _int64, _is_int, _numbers
+
+_float64 = _d["float64"]
 
 
 def reshape_as(x, other):
@@ -173,11 +175,16 @@ def meshgrid_by(tensors, indexing):
     return F.meshgrid(tensors, indexing == "ij")
 
 
+_EXACT = 2**53  # integers up to it are exact in float64
+
+
 def full_any(size, value, dtype):
     """Filled with a number of any kind."""
     if isinstance(value, str):
         raise TypeError(f"full: 'fill_value' has the wrong type: got {value!r}, need a number")
     dtype = _dtype_of_number(value) if dtype is None else dtype
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return F.broadcast_to(Tensor(value, dtype), (size,) if _is_int(size) else tuple(size))
     return F.full(size, float(value), dtype)
 
 
@@ -219,20 +226,45 @@ def range_of(start, end, step):
     return arange_any(start, end, step, dtype)
 
 
-def linspace(start, end, steps):
-    """`steps` numbers from start to end, evenly."""
+def _precise(value):
+    """A number as float64, so that it keeps its digits until the result is rounded."""
+    return value if isinstance(value, Tensor) else Tensor(value, _float64)
+
+
+def _check_steps(op, steps):
     if not _is_int(steps):
-        raise TypeError(f"linspace: 'steps' has the wrong type: got {type(steps).__name__}, need an int")
+        raise TypeError(f"{op}: 'steps' has the wrong type: got {type(steps).__name__}, need an int")
+
+
+def linspace_by(start, end, steps, dtype):
+    """`steps` numbers from start to end, evenly."""
+    _check_steps("linspace", steps)
     if steps < 1:
         raise ValueError(f"linspace: 'steps' is out of range: got {steps}, need 1 or more")
-    start, end = _host_number(start), _host_number(end)
-    import numpy as np
-
-    return Tensor(np.linspace(start, end, steps, dtype=np.float32))
+    return F.linspace(_precise(start), _precise(end), steps, _float32 if dtype is None else dtype)
 
 
-def logspace(start, end, steps, base, dtype):
+def logspace_by(start, end, steps, base, dtype):
     """base ** linspace(start, end, steps)."""
-    import numpy as np
+    _check_steps("logspace", steps)
+    dtype = _float32 if dtype is None else dtype
+    return F.logspace(_precise(start), _precise(end), steps, float(base), dtype)
 
-    return Tensor(np.logspace(_host_number(start), _host_number(end), steps, base=base), dtype)
+
+def numpy_linspace(start, stop, num, endpoint, retstep, dtype, axis):
+    """linspace along an axis of choice, with or without the end, and the step when asked for."""
+    _check_steps("linspace", num)
+    first, last = _precise(start), _precise(stop)
+    values = F.linspace(first, last, num, _float32 if dtype is None else dtype, endpoint)
+    values = F.movedim(values, 0, axis) if values.ndim > 1 else values
+    if not retstep:
+        return values
+    return values, F.div(F.sub(last, first), float(max(num - bool(endpoint), 1)))
+
+
+def numpy_logspace(start, stop, num, endpoint, base, dtype, axis):
+    """base ** linspace(start, stop, num)."""
+    _check_steps("logspace", num)
+    dtype = _float32 if dtype is None else dtype
+    values = F.logspace(_precise(start), _precise(stop), num, float(base), dtype, endpoint)
+    return F.movedim(values, 0, axis) if values.ndim > 1 else values

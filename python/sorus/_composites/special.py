@@ -161,53 +161,7 @@ def imag_of(x):
     return F.full_like(x, 0)
 
 
-def window(length, periodic, dtype, default, function):
-    """A window of `length` samples: function(NumPy's position from 0 to 1); periodic ones lack the last."""
-    import numpy as np
-
-    length = int(length)
-    if length < 0:
-        raise ValueError(f"window: 'window_length' is out of range: got {length}, need 0 or more")
-    count = length + bool(periodic)
-    position = np.arange(length) / max(count - 1, 1)
-    values = function(position) if length > 1 else np.ones(length)
-    return Tensor(values, default if dtype is None else dtype)
-
-
-def hann_window(length, periodic, dtype):
-    """(1 - cos(2 pi t)) / 2."""
-    import numpy as np
-
-    return window(length, periodic, dtype, _float64, lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t))
-
-
-def hamming_window(length, periodic, alpha, beta, dtype):
-    """alpha - beta cos(2 pi t)."""
-    import numpy as np
-
-    return window(length, periodic, dtype, _float32, lambda t: alpha - beta * np.cos(2 * np.pi * t))
-
-
-def blackman_window(length, periodic, dtype):
-    """0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t)."""
-    import numpy as np
-
-    def values(t):
-        return 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.08 * np.cos(4 * np.pi * t)
-
-    return window(length, periodic, dtype, _float32, values)
-
-
-def bartlett_window(length, periodic, dtype):
-    """1 - abs(2 t - 1)."""
-    return window(length, periodic, dtype, _float32, lambda t: 1 - abs(2 * t - 1))
-
-
-def kaiser_window(length, periodic, beta, dtype):
-    """Modified Bessel functions of order 0: i0(beta sqrt(1 - (2 t - 1)^2)) / i0(beta)."""
-    import numpy as np
-
-    def values(t):
-        return np.i0(beta * np.sqrt(np.maximum(1 - (2 * t - 1) ** 2, 0))) / np.i0(beta)
-
-    return window(length, periodic, dtype, _float64, values)
+def window(kind, length, periodic, dtype, default, *shape):
+    """A window of `length` samples by name; periodic ones lack the last of a symmetric one."""
+    made = getattr(F, kind + "_window")
+    return made(int(length), bool(periodic), *map(float, shape), default if dtype is None else dtype)

@@ -118,6 +118,8 @@ var(self, axis=None, ddof=0, keepdims=False) -> moments(self, axis, ddof, keepdi
 var(self, dim=None, *, correction=1, keepdim=False) -> moments(self, dim, correction, keepdim, 'var')
 median(self, axis=-1, keepdims=False) -> median_by(self, axis, keepdims)
 median(self, dim=-1, keepdim=False) -> median_by(self, dim, keepdim)
+nextafter(self, other) -> nextafter(self, other)
+svd(self, full_matrices=False, compute_uv=True) -> svd_by(self, full_matrices, compute_uv)
 count_nonzero(self, axis=(), keep_dims=False, dtype=None) -> count_nonzero(self, axis, keep_dims, dtype)
 count_nonzero(self, dim=None) -> count_nonzero(self, dim, False, None)
 cumsum(self, axis=None, dtype=None) -> cumsum_method(self, axis, dtype)

@@ -3,7 +3,6 @@
 from .. import _composites
 from .._rows import Table, lazy
 from ..common.dtype import *  # noqa: F403
-from ..common.dtype import float32
 from ..common.tensor import Tensor
 from ._rows import FUNCTIONS
 
@@ -23,13 +22,6 @@ def array(obj, dtype=None, copy=True, ndmin=0):  # noqa: ARG001
 def asarray(a, dtype=None):
     """A tensor of an array, list or number."""
     return Tensor(a, dtype)
-
-
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):  # noqa: ARG001
-    """`num` numbers from start to stop, evenly."""
-    step = (stop - start) / ((num - 1 if endpoint else num) or 1)
-    values = Tensor([start + i * step for i in range(num)], dtype or float32)
-    return (values, step) if retstep else values
 
 
 pi = 3.141592653589793

@@ -121,6 +121,61 @@ OP_SAMPLES(atan2) {
   return binary_family(
       atan2, [](Real y, Real x) { return std::atan2(y, x); }, kPositive);
 }
+OP_SAMPLES(nextafter) {
+  SampleList list;
+  const std::vector<std::pair<Real, Real>> pairs = {{1, 2},
+                                                    {1, 0},
+                                                    {-1, 0},
+                                                    {-1, -2},
+                                                    {0, 1},
+                                                    {0, -1},
+                                                    {-0.0L, 0},
+                                                    {0, -0.0L},
+                                                    {2, 2},
+                                                    {NAN, 1},
+                                                    {1, NAN},
+                                                    {INFINITY, 1},
+                                                    {INFINITY, INFINITY},
+                                                    {-INFINITY, 0},
+                                                    {1, INFINITY},
+                                                    {1, -INFINITY}};
+  for (DType dtype : wide_floats()) {
+    HostArray a = items({});
+    HostArray b = items({});
+    for (auto [from, to] : pairs) {
+      a.values.push_back(from);
+      b.values.push_back(to);
+    }
+    a.shape = b.shape = {static_cast<int64_t>(pairs.size())};
+    list.push_back({.name = "neighbours",
+                    .inputs = {a, b},
+                    .call = call_of(nextafter),
+                    .reference = map_real([dtype](Real x, Real y) -> Real {
+                      if (dtype == DType::kFloat64)
+                        return std::nextafter(static_cast<double>(x), static_cast<double>(y));
+                      return std::nextafter(static_cast<float>(x), static_cast<float>(y));
+                    }),
+                    .dtypes = {dtype},
+                    .ulp = 0,
+                    .gradient = false});
+    Sample broadcast = list.back();
+    broadcast.name = "broadcasting";
+    broadcast.inputs = {randn({3, 1, 33}), randn({4, 1}, 2)};
+    list.push_back(broadcast);
+    broadcast.name = "empty";
+    broadcast.inputs = {full({0, 3}, 1), full({3}, 1)};
+    list.push_back(broadcast);
+  }
+  return list;
+}
+OP_ERRORS(nextafter) {
+  return {{"dtype",
+           [] {
+             const Tensor half = to_tensor(items({1}), DType::kFloat16);
+             (void)nextafter(half, half);
+           },
+           ErrorKind::kDType, "got float16, need float32 or float64"}};
+}
 OP_SAMPLES(hypot) {
   return binary_family(
       hypot, [](Real a, Real b) { return std::hypot(a, b); }, kPositive);

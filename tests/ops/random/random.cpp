@@ -86,6 +86,30 @@ OP_SAMPLES(random_normal) {
            .dtypes = {DType::kUInt64}}};
 }
 
+OP_SAMPLES(random_gamma) {
+  HostArray special = items({0, -1, NAN, INFINITY});
+  return {{.name = "large",
+           .inputs = {key_input(), uniform({70, 91}, 0.05L, 9)},
+           .call = [](const TensorList& in) { return TensorList{random_gamma(in[0], in[1])}; },
+           .gradient = false},
+          {.name = "special shapes",
+           .inputs = {key_input(), special},
+           .call = [](const TensorList& in) { return TensorList{random_gamma(in[0], in[1])}; },
+           .reference =
+               [](const std::vector<HostArray>&) {
+                 return std::vector{items({0, NAN, NAN, INFINITY})};
+               },
+           .gradient = false}};
+}
+OP_ERRORS(random_gamma) {
+  return {{"dtype",
+           [] {
+             Generator generator(1);
+             (void)random_gamma(generator.key(1), to_tensor(items({1}), DType::kInt32));
+           },
+           ErrorKind::kDType, "got int32"}};
+}
+
 TEST(Philox, GivesTheKnownAnswer) {
   // Of the vectors published with the paper's code, the one that a 64-bit block number can state.
   EXPECT_EQ(philox(0, 0), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -139,6 +163,20 @@ TEST(Random, PermutationsHoldEveryNumberOnce) {
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
   std::sort(order.begin(), order.end());
   for (int32_t i = 0; i < 1000; ++i) ASSERT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+TEST(Random, GammaNumbersHaveTheirMoments) {
+  Generator generator(5);
+  for (double alpha : {0.2, 1.0, 7.5}) {
+    const Tensor shape = Tensor(static_cast<float>(alpha));
+    const Moments m = moments(gamma_distribution({200000}, shape, Tensor(2.0F), generator));
+    EXPECT_NEAR(m.mean, alpha / 2, 0.02);
+    EXPECT_NEAR(m.second, alpha / 4, 0.06 * alpha / 4 + 0.01);
+    // The third moment about the mean is 2 alpha / beta^3.
+    EXPECT_NEAR(m.third, alpha / 4, 0.2 * alpha / 4 + 0.02);
+  }
+  EXPECT_EQ(gamma_distribution({4, 1}, Tensor({1.0F, 2.0F}, Shape{2}), Tensor(1.0F), generator).shape(),
+            (Shape{4, 2}));
 }
 
 TEST(Random, BernoulliFollowsEachProbability) {

@@ -260,6 +260,55 @@ OP_SAMPLES(arange) {
               items({0, 0.25L, 0.5L, 0.75L})),
           created("eye", [] { return eye(2, 3, DType::kInt32); }, {{2, 3}, {1, 0, 0, 0, 1, 0}})};
 }
+
+/// start + i * step for each pair, and stop at the end.
+std::vector<HostArray> even_numbers(const std::vector<HostArray>& in) {
+  HostArray out = full({5, 2}, 0);
+  for (size_t i = 0; i < 5; ++i)
+    for (size_t k = 0; k < 2; ++k) {
+      const auto from = static_cast<double>(in[0].values[k]);
+      const auto to = static_cast<double>(in[1].values[0]);
+      out.values[i * 2 + k] = i == 4 ? to : static_cast<double>(i) * ((to - from) / 4) + from;
+    }
+  return {out};
+}
+
+Tensor number(double v) { return Tensor(v); }
+
+OP_SAMPLES(linspace) {
+  return {
+      created(
+          "quarters", [] { return linspace(number(0), number(1), 5); }, items({0, 0.25L, 0.5L, 0.75L, 1})),
+      created(
+          "without the end", [] { return linspace(number(0), number(1), 4, DType::kFloat64, false); },
+          items({0, 0.25L, 0.5L, 0.75L})),
+      created(
+          "integers round down", [] { return linspace(number(0), number(-5), 3, DType::kInt32); },
+          items({0, -3, -5})),
+      created(
+          "one", [] { return linspace(number(3), number(9), 1); }, items({3})),
+      created(
+          "none", [] { return linspace(number(3), number(9), 0); }, items({})),
+      created(
+          "half", [] { return linspace(number(0), number(2), 3, DType::kFloat16); }, items({0, 1, 2})),
+      created(
+          "powers", [] { return logspace(number(0), number(2), 3); }, items({1, 10, 100})),
+      created(
+          "powers of two", [] { return logspace(number(-1), number(3), 5, 2, DType::kFloat64); },
+          items({0.5L, 1, 2, 4, 8})),
+      {.name = "tensors",
+       .inputs = {items({-1.5L, 0.25L}), items({3})},
+       .call = [](const TensorList& in) { return TensorList{linspace(in[0], in[1], 5, in[0].dtype())}; },
+       .reference = even_numbers}};
+}
+OP_ERRORS(linspace) {
+  return {{"count", [] { (void)linspace(Tensor(0.0F), Tensor(1.0F), -1); }, ErrorKind::kValue, "got -1"},
+          {"dtype", [] { (void)linspace(Tensor(0.0F), Tensor(1.0F), 2, DType::kBool); }, ErrorKind::kDType,
+           "got bool"}};
+}
+OP_ERRORS(logspace) {
+  return {{"count", [] { (void)logspace(Tensor(0.0F), Tensor(1.0F), -1); }, ErrorKind::kValue, "got -1"}};
+}
 OP_ERRORS(arange) {
   return {{"step", [] { (void)sorus::arange(0, 1, 0); }, ErrorKind::kValue, "step 0"}};
 }

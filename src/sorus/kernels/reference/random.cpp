@@ -1,4 +1,6 @@
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/core/philox.h"
@@ -69,6 +71,66 @@ void run_random(const KernelCall& call) {
   });
 }
 
+/// The words of one number of a gamma distribution: a stream of its own, keyed by its block of the counter.
+class WordStream {
+ public:
+  WordStream(Key key, int64_t number) {
+    const auto words = philox(key.seed, key.offset + static_cast<uint64_t>(number));
+    key_ = wide_bits(words, 0) ^ wide_bits(words, 1);
+  }
+  double next() {
+    if (used_ == 2) {
+      words_ = philox(key_, block_++);
+      used_ = 0;
+    }
+    return open_interval<double>(words_, used_++);
+  }
+
+ private:
+  uint64_t key_;
+  uint64_t block_ = 0;
+  std::array<uint32_t, 4> words_{};
+  int64_t used_ = 2;
+};
+
+double log_of(double x) { return math::log(math::ScalarLane<double>{x}).v; }
+
+/// Marsaglia and Tsang 2000: a cube of a normal number, taken or refused by a uniform one.
+double gamma_number(double alpha, WordStream& words) {
+  if (!(alpha > 0)) return alpha == 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(alpha)) return alpha;
+  double factor = 1;
+  if (alpha < 1) {  // Gamma(a) = Gamma(a + 1) U^(1/a)
+    factor = math::exp(math::ScalarLane<double>{log_of(words.next()) / alpha}).v;
+    alpha += 1;
+  }
+  const double d = alpha - 1.0 / 3.0;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = inverse_normal(words.next());
+    const double u = words.next();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (log_of(u) < 0.5 * x * x + d * (1 - v + log_of(v))) return d * v * factor;
+  }
+}
+
+void run_gamma(const KernelCall& call) {
+  const Key key = key_of(call.in[0]);
+  visit_floating(call.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+    const T* alpha = call.in[1].as<T>();
+    T* out = call.out[0].as<T>();
+    parallel_ranges(call.out[0].numel(), kGrain / 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        WordStream words(key, i);
+        const double number = gamma_number(static_cast<double>(static_cast<ComputeType<T>>(alpha[i])), words);
+        out[i] = static_cast<T>(static_cast<ComputeType<T>>(number));
+      }
+    });
+  });
+}
+
 void run_dropout(const KernelCall& call) {
   double p = call.attrs<DropoutAttrs>().p;
   visit_floating(call.out[0].dtype, [&]<class T>(std::type_identity<T>) {
@@ -88,6 +150,7 @@ void run_dropout(const KernelCall& call) {
 const KernelRegistrar registered[] = {
     {"random_uniform", Kernel{.name = "reference", .run = run_random<false>}, kReferenceRank},
     {"random_normal", Kernel{.name = "reference", .run = run_random<true>}, kReferenceRank},
+    {"random_gamma", Kernel{.name = "reference", .run = run_gamma}, kReferenceRank},
     {"dropout", Kernel{.name = "reference", .run = run_dropout, .in_place = 1}, kReferenceRank},
 };
 

@@ -133,10 +133,25 @@ const OpDef addcdiv_op =
     ternary("addcdiv", "x + value * (a / b), elementwise with broadcasting. Floating dtypes.",
             {{"x"}, {"a"}, {"b"}}, attrs_def<FactorAttrs>(), addcdiv_vjp, saves({1, 2}));
 
-const OpRegistrar registered[] = {OpRegistrar(maximum_op), OpRegistrar(minimum_op), OpRegistrar(fmax_op),
-                                  OpRegistrar(fmin_op),    OpRegistrar(pow_op),     OpRegistrar(logaddexp_op),
-                                  OpRegistrar(xlogy_op),   OpRegistrar(lerp_op),    OpRegistrar(addcmul_op),
-                                  OpRegistrar(addcdiv_op)};
+TypeList infer_nextafter(const InferContext& c) {
+  SORUS_CHECK(c.dtype(0) == DType::kFloat32 || c.dtype(0) == DType::kFloat64, DTypeError,
+              "nextafter: dtype is not supported: got {}, need float32 or float64", c.dtype(0));
+  return infer<Domain::kFloating>(c);
+}
+const OpDef nextafter_op{
+    .name = "nextafter",
+    .doc =
+        "The number next to a in the direction of b, elementwise with broadcasting; b where they are equal. "
+        "float32 and float64.",
+    .inputs = binary_inputs(),
+    .infer = infer_nextafter,
+    .cost = elementwise_cost,
+    .traits = {.elementwise = true, .differentiable = false}};
+
+const OpRegistrar registered[] = {
+    OpRegistrar(maximum_op), OpRegistrar(minimum_op),   OpRegistrar(fmax_op),     OpRegistrar(fmin_op),
+    OpRegistrar(pow_op),     OpRegistrar(logaddexp_op), OpRegistrar(xlogy_op),    OpRegistrar(lerp_op),
+    OpRegistrar(addcmul_op), OpRegistrar(addcdiv_op),   OpRegistrar(nextafter_op)};
 
 }  // namespace
 
@@ -167,6 +182,7 @@ Tensor xlogy(const Tensor& x, const Tensor& y) { return apply_floating(xlogy_op,
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   return apply_floating(lerp_op, start, end, weight);
 }
+Tensor nextafter(const Tensor& a, const Tensor& b) { return apply_promoted(nextafter_op, a, b); }
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
   return apply_floating(addcmul_op, x, a, b, FactorAttrs{value});
 }

@@ -47,6 +47,9 @@ namespace sorus {
 /// Of a number and a NaN the number.
 [[nodiscard]] SORUS_API Tensor fmax(const Tensor& a, const Tensor& b);
 [[nodiscard]] SORUS_API Tensor fmin(const Tensor& a, const Tensor& b);
+/// The number of the dtype (float32 or float64) next to a in the direction of b; b where they are equal.
+/// Without a gradient.
+[[nodiscard]] SORUS_API Tensor nextafter(const Tensor& a, const Tensor& b);
 /// Angle of the point (x, y), in (-pi, pi].
 [[nodiscard]] SORUS_API Tensor atan2(const Tensor& y, const Tensor& x);
 /// sqrt(a^2 + b^2) without overflow.
@@ -64,7 +67,7 @@ namespace sorus {
 /// x + value * a / b.
 [[nodiscard]] SORUS_API Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value = 1);
 /// x within [low, high]; high where the bounds cross. NaN stays NaN. Integers keep their dtype when the
-/// bounds are integers or infinite.
+/// bounds are integers or infinite; bools become int64 then.
 [[nodiscard]] SORUS_API Tensor clip(const Tensor& x, double low, double high);
 /// The same with bounds that broadcast; NaN in any operand gives NaN.
 [[nodiscard]] SORUS_API Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -60,11 +61,31 @@ enum class MatrixNorm : uint8_t {
   kLargestColumn,   ///< largest sum of magnitudes of a column (order 1)
   kSmallestColumn,  ///< order -1
   kLargestRow,      ///< order infinity
-  kSmallestRow      ///< order -infinity
+  kSmallestRow,     ///< order -infinity
+  kSpectral,        ///< greatest singular value (order 2)
+  kLeastSpectral,   ///< least singular value (order -2)
+  kNuclear          ///< sum of the singular values
 };
 [[nodiscard]] SORUS_API Tensor matrix_norm(const Tensor& x, MatrixNorm kind = MatrixNorm::kFrobenius,
                                            int64_t row_axis = -2, int64_t column_axis = -1,
                                            bool keepdims = false);
+/// Singular values (..., k), k = min(m, n), from the greatest down, and orthonormal columns, x = left
+/// diag(values) right^T.
+struct Svd {
+  Tensor values, left, right;
+};
+/// Decomposition of matrices x (..., m, n): left (..., m, k) and right (..., n, k), or square ones
+/// (`full_matrices`), of whose further columns there is no gradient. The element of the greatest size of each
+/// column on the left is positive. Floating dtypes, computed in float64. Gradients of columns are taken as 0
+/// between equal values and for values of 0, where the columns are not unique: right for functions that do
+/// not depend on their choice. NaN where a matrix is not finite.
+[[nodiscard]] SORUS_API Svd svd(const Tensor& x, bool full_matrices = false);
+/// The values alone: (..., k).
+[[nodiscard]] SORUS_API Tensor singular_values(const Tensor& x);
+/// Pseudo-inverse (..., n, m). Singular values count as zero up to the greater of `absolute` and `relative`
+/// times the greatest one; if neither is given, up to max(m, n) times the dtype's epsilon times that.
+[[nodiscard]] SORUS_API Tensor pinv(const Tensor& x, std::optional<double> absolute = {},
+                                    std::optional<double> relative = {});
 /// a times itself, n >= 0 times; n = 0 gives the identity. a: (..., m, m).
 [[nodiscard]] SORUS_API Tensor matrix_power(const Tensor& a, int64_t n);
 /// Cross product of vectors of length 3 along an axis; the others broadcast.

@@ -190,6 +190,13 @@ Tensor matrix_norm(const Tensor& x, MatrixNorm kind, int64_t row_axis, int64_t c
   SORUS_CHECK(row != column, ValueError, "matrix_norm: the axes are the same: got {} twice, need two axes",
               row);
   if (kind == MatrixNorm::kFrobenius) return norm(x, 2, {row, column}, keepdims);
+  if (kind == MatrixNorm::kSpectral || kind == MatrixNorm::kLeastSpectral || kind == MatrixNorm::kNuclear) {
+    Tensor values = singular_values(movedim(x, {row, column}, {-2, -1}));
+    Tensor out = kind == MatrixNorm::kSpectral        ? amax(values, {-1})
+                 : kind == MatrixNorm::kLeastSpectral ? amin(values, {-1})
+                                                      : sum(values, {-1});
+    return keepdims ? expand_dims(out, {row, column}) : out;
+  }
   bool columns = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kSmallestColumn;
   bool largest = kind == MatrixNorm::kLargestColumn || kind == MatrixNorm::kLargestRow;
   Tensor sums = sum(abs(x), {columns ? row : column}, true);

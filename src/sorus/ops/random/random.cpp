@@ -20,6 +20,13 @@ TypeList infer_random(const InferContext& c) {
   return {{a.dtype, {}, Shape(a.shape)}};
 }
 
+TypeList infer_gamma(const InferContext& c) {
+  check_key(c.name(), c.in(0));
+  SORUS_CHECK(is_floating(c.dtype(1)), DTypeError,
+              "random_gamma: dtype is not floating: got {}, need a floating dtype", c.dtype(1));
+  return {c.in(1)};
+}
+
 TypeList infer_dropout(const InferContext& c) {
   double p = c.attrs<DropoutAttrs>().p;
   check_key(c.name(), c.in(1));
@@ -58,7 +65,15 @@ const OpDef dropout_op{
     .infer = infer_dropout,
     .vjp = dropout_vjp,
     .saves_in = saves({1})};
-const OpRegistrar registered[] = {OpRegistrar(uniform_op), OpRegistrar(normal_op), OpRegistrar(dropout_op)};
+const OpDef gamma_op{.name = "random_gamma",
+                     .doc =
+                         "Numbers of the gamma distribution with scale 1 and the shapes alpha from a key. "
+                         "Source: Marsaglia and Tsang, A simple method for generating gamma variables, 2000.",
+                     .inputs = {{"key"}, {"alpha"}},
+                     .infer = infer_gamma,
+                     .traits = {.differentiable = false}};
+const OpRegistrar registered[] = {OpRegistrar(uniform_op), OpRegistrar(normal_op), OpRegistrar(gamma_op),
+                                  OpRegistrar(dropout_op)};
 
 }  // namespace
 
@@ -68,6 +83,7 @@ Tensor random_uniform(const Tensor& key, const Shape& shape, DType dtype) {
 Tensor random_normal(const Tensor& key, const Shape& shape, DType dtype) {
   return apply(normal_op, {&key}, RandomAttrs{shape.sizes(), dtype});
 }
+Tensor random_gamma(const Tensor& key, const Tensor& alpha) { return apply(gamma_op, {&key, &alpha}); }
 Tensor dropout(const Tensor& x, double p, const Tensor& key) {
   return apply(dropout_op, {&x, &key}, DropoutAttrs{p});
 }

@@ -12,6 +12,9 @@ namespace sorus {
 /// Normal with mean 0 and standard deviation 1, by the inverse of the distribution function.
 [[nodiscard]] SORUS_API Tensor random_normal(const Tensor& key, const Shape& shape,
                                              DType dtype = DType::kFloat32);
+/// Gamma distributed with scale 1 and the shapes `alpha`, floating: number i for alpha[i]; 0 for an alpha of
+/// 0, NaN for a negative one. Without a gradient. Marsaglia and Tsang's method in float64.
+[[nodiscard]] SORUS_API Tensor random_gamma(const Tensor& key, const Tensor& alpha);
 /// `x` with each element set to 0 with probability `p` and the others divided by 1 - p. Needs 0 <= p < 1.
 [[nodiscard]] SORUS_API Tensor dropout(const Tensor& x, double p, const Tensor& key);
 
@@ -28,6 +31,10 @@ namespace sorus {
                                                Generator& generator = default_generator());
 /// The numbers below n in random order.
 [[nodiscard]] SORUS_API Tensor random_permutation(int64_t n, DType dtype = DType::kInt64,
+                                                  Generator& generator = default_generator());
+/// Gamma distributed with shapes `alpha` and rates `beta` (inverse scales), of `shape` broadcast with both;
+/// in the common dtype of alpha and beta, float32 if that is not floating.
+[[nodiscard]] SORUS_API Tensor gamma_distribution(const Shape& shape, const Tensor& alpha, const Tensor& beta,
                                                   Generator& generator = default_generator());
 /// 1 with the probability that each element of `p` states, else 0, in the dtype of `p`.
 [[nodiscard]] SORUS_API Tensor bernoulli(const Tensor& p, Generator& generator = default_generator());

@@ -114,6 +114,16 @@ enum class PadMode : uint8_t { kConstant, kReflect, kSymmetric, kReplicate, kCir
 [[nodiscard]] SORUS_API Tensor zeros_view(const TensorType& type);
 /// start, start + step, ... up to but without stop. Throws ValueError for step 0.
 [[nodiscard]] SORUS_API Tensor arange(double start, double stop, double step, DType dtype = DType::kInt64);
+/// `count` numbers from start to stop, evenly; without `endpoint` stop would be the next one. start and stop
+/// broadcast, and the result has the new axis 0. Computed in float64, where the last number is stop itself,
+/// and rounded once. Throws ValueError for a negative count, DTypeError unless the dtype is floating or an
+/// integer.
+[[nodiscard]] SORUS_API Tensor linspace(const Tensor& start, const Tensor& stop, int64_t count,
+                                        DType dtype = DType::kFloat32, bool endpoint = true);
+/// base to the power linspace(start, stop, count).
+[[nodiscard]] SORUS_API Tensor logspace(const Tensor& start, const Tensor& stop, int64_t count,
+                                        double base = 10, DType dtype = DType::kFloat32,
+                                        bool endpoint = true);
 /// Ones on the main diagonal.
 [[nodiscard]] SORUS_API Tensor eye(int64_t rows, int64_t columns, DType dtype);
 
