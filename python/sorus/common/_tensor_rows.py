@@ -9,7 +9,7 @@ exp exp2 expand expand_dims expm1 fliplr flipud floor floor_divide fmax fmin fmo
 gather_nd ge greater greater_equal gt hardsigmoid hardswish hypot index_fill inner invert isfinite isinf
 isnan le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logsigmoid lt masked_fill masked_select maximum minimum mish mm moveaxis movedim mul multiply
-nan_to_num ne neg negative nonzero not_equal outer permute pow ravel reciprocal relu6 remainder reshape
+nan_to_num ne neg negative nonzero not_equal outer pow ravel reciprocal relu6 remainder reshape
 roll rsqrt selu sigmoid sign silu sin sinh softsign sqrt square subtract swapaxes swapdims tan tanh
 tanhshrink tril triu trunc unbind unsqueeze xlogy amax amin topk logsumexp norm cumprod cummax cummin
 nansum diff kron cholesky det inverse unfold
@@ -118,6 +118,7 @@ var(self, axis=None, ddof=0, keepdims=False) -> moments(self, axis, ddof, keepdi
 var(self, dim=None, *, correction=1, keepdim=False) -> moments(self, dim, correction, keepdim, 'var')
 median(self, axis=-1, keepdims=False) -> median_by(self, axis, keepdims)
 median(self, dim=-1, keepdim=False) -> median_by(self, dim, keepdim)
+permute(self, *axis) -> transpose(self, axis)
 nextafter(self, other) -> nextafter(self, other)
 svd(self, full_matrices=False, compute_uv=True) -> svd_by(self, full_matrices, compute_uv)
 count_nonzero(self, axis=(), keep_dims=False, dtype=None) -> count_nonzero(self, axis, keep_dims, dtype)
