@@ -87,13 +87,6 @@ std::string python_call_site() {
   return "";
 }
 
-/// Waits of the library let other Python threads run.
-void wait_without_gil(void (*body)(void*), void* context) {
-  if (!Py_IsInitialized() || PyGILState_Check() == 0) return body(context);
-  GilRelease release;
-  body(context);
-}
-
 void* take_gil() { return Py_IsInitialized() ? new GilAcquire : nullptr; }
 void give_gil(void* taken) { delete static_cast<GilAcquire*>(taken); }
 
@@ -112,7 +105,9 @@ nb::dict stats() {
 }  // namespace
 
 void bind_boundary(nb::module_& m) {
-  set_host_lock_hooks({.wait = &wait_without_gil, .take = &take_gil, .give = &give_gil});
+  // Waits keep the lock: operands are borrowed from handles, which other threads must not change meanwhile,
+  // and what runs needs no Python.
+  set_host_lock_hooks({.wait = nullptr, .take = &take_gil, .give = &give_gil});
   nb::class_<PureFunction>(m, "PureFunction")
       .def("__init__", [](PureFunction* self,
                           nb::object function) { new (self) PureFunction(over_lists(std::move(function))); })

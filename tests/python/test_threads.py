@@ -245,7 +245,8 @@ def test_steps_on_one_network_never_tear_a_parameter():
                 assert (value == value[0]).all()
 
     together([run] * 4)
-    assert 0 < p.asnumpy()[0] <= 4 * 60 * 0.5
+    # Updates may be lost as in eager mode, additions as well as subtractions.
+    assert -4 * 60 * 0.5 <= p.asnumpy()[0] <= 4 * 60
 
 
 def test_replays_count_exactly():
