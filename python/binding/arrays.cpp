@@ -161,11 +161,9 @@ Tensor share_array(const AnyArray& a, const char* what) {
   SORUS_CHECK(reinterpret_cast<uintptr_t>(start) % dtype_size(dtype) == 0, ValueError,
               "{}: memory is not aligned: got an address that is no multiple of {}, need one", what,
               dtype_size(dtype));
-  v->storage =
-      Storage::external(start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a), [](void* p) {
-        GilAcquire gil;
-        delete static_cast<AnyArray*>(p);
-      });
+  v->storage = Storage::external(
+      start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a),
+      [](void* p) { drop_with_lock(p, [](void* array) { delete static_cast<AnyArray*>(array); }); });
   return Tensor(std::move(v));
 }
 

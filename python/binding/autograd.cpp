@@ -16,8 +16,7 @@ namespace {
 using Shared = std::shared_ptr<nb::object>;
 Shared share(nb::object o) {
   return {new nb::object(std::move(o)), [](nb::object* p) {
-            GilAcquire gil;
-            delete p;
+            drop_with_lock(p, [](void* object) { delete static_cast<nb::object*>(object); });
           }};
 }
 

@@ -15,12 +15,7 @@ using data::ItemKind;
 using data::RowType;
 
 Held::~Held() {
-  if (!Py_IsInitialized()) {
-    (void)object_.release();  // the interpreter is gone, and the object with it
-    return;
-  }
-  GilAcquire gil;
-  object_.reset();
+  drop_with_lock(object_.release().ptr(), [](void* object) { Py_XDECREF(static_cast<PyObject*>(object)); });
 }
 
 namespace {

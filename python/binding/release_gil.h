@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include "binding/drop.h"
 #include "sorus/core/tensor.h"
 
 namespace sorus::python {
@@ -35,6 +36,7 @@ class GilRelease {
   GilRelease() : state_(PyEval_SaveThread()) {}
   ~GilRelease() {
     until_the_end([this] { PyEval_RestoreThread(state_); });
+    drop_what_waits();
   }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;

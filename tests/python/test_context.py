@@ -33,7 +33,13 @@ def test_a_mode_set_before_the_layers_are_loaded_holds():
         "for _ in range(3): float(net(ms.Tensor([[1.0, 2.0]])).sum())\n"
         "print(ms._core.follow_stats()['runs'])"
     )
-    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
+    )
     assert int(run.stdout) == 2
 
 

@@ -1,8 +1,10 @@
 """Several threads at once: one network that all call, networks that each train, values that others drop."""
 
+import gc
 import os
 import queue
 import signal
+import sys
 import threading
 from concurrent import futures
 
@@ -318,3 +320,24 @@ def test_a_forked_child_does_not_wait_for_threads_that_it_has_not():
     for _ in range(3):
         assert body(x).asnumpy().tolist() == [3] * 5
     assert codes == [3] * 3
+
+
+def test_memory_of_arrays_is_let_go_where_a_thread_without_the_lock_drops_it():
+    """Storage shared with NumPy often dies in the middle of compiled runs, which hold no interpreter's lock."""
+    step = ms.jit(lambda x: ops.exp(x) * x + 1, pure=True)
+    large = np.ones(100_000, np.float32)
+    before = sys.getrefcount(large)
+
+    def work():
+        for _ in range(50):
+            step(Tensor.from_numpy(large))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+        assert not t.is_alive()
+    step(Tensor.from_numpy(np.ones(100_000, np.float32))).asnumpy()
+    gc.collect()
+    assert sys.getrefcount(large) == before

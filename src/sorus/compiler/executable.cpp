@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sorus/base/fork_mutex.h"
 #include "sorus/base/throw_error.h"
 #include "sorus/compiler/binder.h"
 #include "sorus/dispatch/apply.h"
@@ -121,17 +122,33 @@ class Run {
 Executable::Executable(Graph graph) : graph_(std::move(graph)) {}
 Executable::~Executable() = default;
 
-std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<const Strides> strides) {
-  std::lock_guard lock(mutex_);
+std::shared_ptr<const Executable::Binding> Executable::known_binding(std::span<const Strides> strides) const {
   for (const auto& b : bindings_) {
     bool same = true;
     for (size_t i = 0; same && i < strides.size(); ++i)
       same = same_strides(graph_.type(graph_.inputs[i]).shape, strides[i], b->input_strides[i]);
     if (same) return b;
   }
-  if (bindings_.size() >= kMaxBindings) bindings_.erase(bindings_.begin());
-  bindings_.push_back(Binder(graph_, strides).run());
-  return bindings_.back();
+  return nullptr;
+}
+
+std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<const Strides> strides) {
+  ForkMutex& mutex = fork_mutex_of(this);
+  {
+    std::lock_guard lock(mutex);
+    if (auto known = known_binding(strides)) return known;
+  }
+  // Binding takes other locks. Two threads may bind at once; the first to come is kept.
+  std::shared_ptr<const Binding> made = Binder(graph_, strides).run();
+  std::shared_ptr<const Binding> dropped;  // destroyed without the lock
+  std::lock_guard lock(mutex);
+  if (auto known = known_binding(strides)) return known;
+  if (bindings_.size() >= kMaxBindings) {
+    dropped = std::move(bindings_.front());
+    bindings_.erase(bindings_.begin());
+  }
+  bindings_.push_back(made);
+  return made;
 }
 
 void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -51,8 +50,9 @@ class SORUS_API Executable {
 
  private:
   std::shared_ptr<const Binding> binding_for(std::span<const Strides> strides);
+  /// Null when there is none; under the lock.
+  [[nodiscard]] std::shared_ptr<const Binding> known_binding(std::span<const Strides> strides) const;
   Graph graph_;
-  std::mutex mutex_;
   std::vector<std::shared_ptr<const Binding>> bindings_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sorus/base/flags.h"
+#include "sorus/base/fork_mutex.h"
 #include "sorus/base/host_lock.h"
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/poison.h"
@@ -191,12 +192,12 @@ TensorList PureFunction::operator()(const TensorList& in) {
 }
 
 size_t PureFunction::program_count() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(fork_mutex_of(this));
   return programs_.size();
 }
 
 std::shared_ptr<PureFunction::Program> PureFunction::find(uint64_t key) const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(fork_mutex_of(this));
   auto at = programs_.find(key);
   return at == programs_.end() ? nullptr : at->second;
 }
@@ -215,8 +216,9 @@ TensorList PureFunction::record(uint64_t key, const TensorList& in) {
     results = f_(in);
     program = recording.finish(results);
   }
-  std::lock_guard lock(mutex_);
-  programs_[key] = std::move(program);
+  // What the program replaces is destroyed without the lock.
+  std::lock_guard lock(fork_mutex_of(this));
+  programs_[key].swap(program);
   return results;
 }
 

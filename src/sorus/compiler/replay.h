@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -39,7 +38,6 @@ class SORUS_API PureFunction {
   std::optional<TensorList> audit(Program& program, const TensorList& in);
 
   TensorFunction f_;
-  mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<Program>> programs_;
 };
 
