@@ -128,8 +128,8 @@ def measure_memory(rounds: int) -> dict[str, tuple[float, float]]:
 def report_memory(rates: dict[str, tuple[float, float]]) -> str:
     """The part of the page on bytes a second."""
     lines = [
-        "Bytes read and written in a second by ops on tensors that no cache holds, beside a copy of 128 MB by",
-        "two threads (numpy.copyto, half each) measured between their runs.",
+        "Bytes read and written in a second by ops on tensors that no cache holds, beside a copy of 128",
+        "MB by two threads (numpy.copyto, half each) measured between their runs.",
         "",
         "| case | GB/s | copy GB/s | ratio | wanted |",
         "|---|---|---|---|---|",

@@ -1,8 +1,8 @@
 """Random programs over much of the surface of the package, as Python source, for comparing modes.
 
 A program is a function `f(x)` of a float32 tensor of SHAPE with local names `a0, a1, ...` of that shape, and
-what lies outside of it: parameters, a network, lists, numbers, functions. `schedule` says what changes between
-its calls.
+what lies outside of it: parameters, a network, lists, numbers, functions. `schedule` says what changes
+between its calls.
 """
 
 import random

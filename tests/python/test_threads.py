@@ -323,7 +323,7 @@ def test_a_forked_child_does_not_wait_for_threads_that_it_has_not():
 
 
 def test_memory_of_arrays_is_let_go_where_a_thread_without_the_lock_drops_it():
-    """Storage shared with NumPy often dies in the middle of compiled runs, which hold no interpreter's lock."""
+    """Storage shared with NumPy often dies in compiled runs, which hold no interpreter's lock."""
     step = ms.jit(lambda x: ops.exp(x) * x + 1, pure=True)
     large = np.ones(100_000, np.float32)
     before = sys.getrefcount(large)
