@@ -107,7 +107,7 @@ double gamma_number(double alpha, WordStream& words) {
   const double d = alpha - 1.0 / 3.0;
   const double c = 1 / std::sqrt(9 * d);
   while (true) {
-    const double x = inverse_normal(words.next());
+    const double x = math::inverse_normal(math::ScalarLane<double>{words.next()}).v;
     const double u = words.next();
     const double root = 1 + c * x;
     if (root <= 0) continue;
