@@ -3,6 +3,7 @@ calls.
 """
 
 import functools
+import itertools
 
 from . import _calls, _core, _tree
 
@@ -53,15 +54,23 @@ class _Pure:
         return _tree.rebuild(results[0], iter(out))
 
     def _program(self, given):
-        """The function over flat lists of tensors, and a place for the structure of its results."""
-        results = [None]
+        """The function over flat lists of tensors, and a place for the structure of its results. Neither
+        keeps a tensor of the first call alive.
+        """
+        arguments, results = _without_values(given), [None]
 
         def over_lists(tensors):
-            args, kwargs = _tree.rebuild(given, iter(tensors))
-            results[0] = self._function(*args, **kwargs)
-            return _tree.tensors(results[0])
+            args, kwargs = _tree.rebuild(arguments, iter(tensors))
+            made = self._function(*args, **kwargs)
+            results[0] = _without_values(made)
+            return _tree.tensors(made)
 
         return _core.PureFunction(over_lists), results
+
+
+def _without_values(value):
+    """The structure of `value` with one and the same small tensor in place of all."""
+    return _tree.rebuild(value, itertools.repeat(_core.Tensor(0)))
 
 
 def _shape_of(value):
