@@ -37,6 +37,7 @@
 #include "sorus/ops/nn/softmax.h"
 #include "sorus/ops/random/random.h"
 #include "sorus/ops/reduce/reduce.h"
+#include "sorus/ops/shape/creation.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "sorus/ops/shape/stacking.h"
 #include "sorus/optim/optimizers.h"

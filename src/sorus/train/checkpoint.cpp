@@ -105,8 +105,11 @@ LoadReport load_checkpoint(const std::string& path, std::span<const Parameter> p
     if (auto* tensor = std::get_if<Tensor>(&entry.value)) values[entry.name] = std::move(*tensor);
   if (strict) {
     LoadReport report = match(parameters, values, [](const Parameter&, const Tensor&) {});
-    SORUS_CHECK(report.clean(), ValueError, "load_checkpoint: {} does not fit the network:\n{}", path,
-                report.text());
+    SORUS_CHECK(report.clean(), ValueError,
+                "load_checkpoint: {} does not fit the network:\n{}\nneed a file of this network: one with "
+                "the state of "
+                "an optimizer wants that optimizer too, and strict = false loads what fits",
+                path, report.text());
   }
   return assign_parameters(parameters, values);
 }
