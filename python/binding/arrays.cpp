@@ -237,13 +237,14 @@ Tensor tensor_from_object(PyObject* o, const DType* dtype) {
 }
 
 nb::object to_numpy(const Tensor& t) {
-  nb::object view = numpy_view(t);
-  return view.attr("copy")("C");
+  return until_the_end([&] { return nb::object(numpy_view(t).attr("copy")("C")); });
 }
 
 void bind_arrays(nb::module_& m) {
   m.def("from_dlpack", &from_dlpack, nb::arg("ext_tensor"));
-  m.def("from_numpy", &from_numpy, nb::arg("array"));
+  m.def(
+      "from_numpy", [](nb::handle array) { return until_the_end([&] { return from_numpy(array); }); },
+      nb::arg("array"));
   auto cls = nb::borrow<nb::class_<TensorHandle>>(nb::handle(reinterpret_cast<PyObject*>(types.tensor)));
   cls.def("asnumpy", [](Self self) { return to_numpy(tensor_of(self.ptr())); })
       .def("__array__", &array_protocol, nb::arg("dtype").none() = nb::none(), nb::kw_only(),

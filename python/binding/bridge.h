@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "binding/release_gil.h"
 #include "sorus/core/parameter.h"
 #include "sorus/core/scalar.h"
 
@@ -42,11 +43,12 @@ using Self = nb::handle_t<TensorHandle>;
 
 /// Sets the Python error that corresponds to the C++ exception being handled. Call inside `catch (...)`.
 void translate_exception() noexcept;
-/// Runs `body` and returns its result, or null with a Python error set when it throws.
+/// Runs `body` and returns its result, or null with a Python error set when it throws. A daemon thread that
+/// Python ends in `body` sleeps: see until_the_end().
 template <class F>
 PyObject* guarded(F&& body) noexcept {
   try {
-    return body();
+    return until_the_end(body);
   } catch (...) {
     translate_exception();
     return nullptr;

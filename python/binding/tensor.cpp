@@ -147,7 +147,9 @@ void bind_tensor(nb::module_& m) {
   cls.def(
       "__init__",
       [](TensorHandle* self, nb::handle data, nb::handle dtype, nb::handle shape, nb::handle init, nb::handle,
-         nb::handle) { new (self) TensorHandle(construct(data, dtype, shape, init)); },
+         nb::handle) {
+        new (self) TensorHandle(until_the_end([&] { return construct(data, dtype, shape, init); }));
+      },
       nb::arg("input_data").none() = nb::none(), nb::arg("dtype").none() = nb::none(),
       nb::arg("shape").none() = nb::none(), nb::arg("init").none() = nb::none(),
       nb::arg("const_arg").none() = false, nb::arg("device").none() = nb::none());

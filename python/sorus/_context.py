@@ -101,6 +101,12 @@ def _save_graphs(value):
     return value
 
 
+def _folder(value):
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"set_context: save_graphs_path has the wrong type: got {value!r}, need a folder's name")
+    return value
+
+
 def _numerics(value):
     if value not in ("exact", "relaxed"):
         raise ValueError(f"set_context: unknown numerics: got {value!r}, need 'exact' or 'relaxed'")
@@ -115,6 +121,7 @@ _CHECKS = {
     "runtime_num_threads": _number_from(0),
     "numerics": _numerics,
     "save_graphs": _save_graphs,
+    "save_graphs_path": _folder,
 }
 
 
@@ -131,11 +138,19 @@ def set_context(**kwargs):
     for name, value in kwargs.items():
         _known(name, "set_context")
         if name in _CHECKS:
-            value = _CHECKS[name](value)
-        _VALUES[name] = value
-        _set[name] = None
-        for listener in _listeners:
-            listener(name, value)
+            kwargs[name] = _CHECKS[name](value)
+    before = {name: _VALUES[name] for name in kwargs}
+    if "save_graphs" in kwargs or "save_graphs_path" in kwargs:
+        from . import _calls  # noqa: F401  it listens, and refuses a folder that cannot be
+    _VALUES.update(kwargs)
+    try:
+        for name, value in kwargs.items():
+            for listener in _listeners:
+                listener(name, value)
+    except BaseException:
+        _VALUES.update(before)
+        raise
+    _set.update(dict.fromkeys(kwargs))
 
 
 def get_context(attr_key):

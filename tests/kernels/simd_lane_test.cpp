@@ -149,6 +149,8 @@ void expect_equal_bits() {
       std::size_t wrong = 0;
       std::size_t first = 0;
       for (std::size_t i = a.size(); i-- > 0;) {
+        // Of two NaNs an instruction passes on its first operand, and compilers choose which one that is.
+        if (std::isnan(got[i]) && std::isnan(want[i])) continue;
         if (std::bit_cast<Bits<T>>(got[i]) != std::bit_cast<Bits<T>>(want[i])) {
           ++wrong;
           first = i;

@@ -70,7 +70,9 @@ def test_opt_says_what_is_wrong(tmp_path):
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="save_graphs"):
-        ms.set_context(save_graphs_path=str(tmp_path / "file"), save_graphs=1)
-    ms.set_context(save_graphs=0, save_graphs_path=".")
+        ms.set_context(save_graphs=1, save_graphs_path=str(tmp_path / "file"))
+    assert ms.get_context("save_graphs") == 0 and ms.get_context("save_graphs_path") == "."
+    with pytest.raises(TypeError, match="save_graphs_path"):
+        ms.set_context(save_graphs_path=5)
     with pytest.raises(ValueError, match="save_graphs"):
         ms.set_context(save_graphs=7)

@@ -36,6 +36,27 @@ def branches(wrap):
 
 
 @program
+def shared_memory_written_in_the_middle(wrap):
+    memory = np.zeros(4, np.float32)
+
+    @wrap
+    def f(shared):
+        before = shared + 1
+        memory[0] += 10
+        flat = shared.reshape(2, 2)
+        between = flat * 2
+        memory[1] -= 1
+        return before, between, shared + flat.sum()
+
+    def call():
+        memory[:] = 0
+        return f(ms.from_numpy(memory))
+
+    for _ in range(4):
+        yield call
+
+
+@program
 def loops(wrap):
     @wrap
     def f(x, n):

@@ -4,6 +4,7 @@ import gc
 import os
 import queue
 import signal
+import subprocess
 import sys
 import threading
 from concurrent import futures
@@ -341,3 +342,20 @@ def test_memory_of_arrays_is_let_go_where_a_thread_without_the_lock_drops_it():
     step(Tensor.from_numpy(np.ones(100_000, np.float32))).asnumpy()
     gc.collect()
     assert sys.getrefcount(large) == before
+
+
+@pytest.mark.parametrize("body", ("x.asnumpy()", "ops.sum(x)", "Tensor(a)", "x[np.array([0, 1])]"))
+def test_daemon_threads_do_not_break_the_end_of_the_process(body):
+    program = f"""
+import threading, time, numpy as np, sorus as ms
+from sorus import Tensor, ops
+a = np.ones((128, 128), np.float32)
+x = Tensor(a)
+def work():
+    while True: {body}
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+"""
+    path = ":".join(p for p in sys.path if p)
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": path}, timeout=60)

@@ -155,6 +155,19 @@ void compute(const ScopeState& scope, const OpDef& op, OperandSpan in, AttrsRef 
     scope.recorder->record(op, in, attrs, std::span<const Tensor>(out.data() + first, out.size() - first));
 }
 
+/// Memory that the host program shares may be written by it at any time. What is computed from it is
+/// computed at the call, as in eager mode: under a recorder that is a read of the results.
+void read_what_shared_memory_gave(Recorder& recorder, OperandSpan in, std::span<const Tensor> out) {
+  auto shared = [](const Tensor* t) {
+    return t && t->defined() && t->value()->storage && t->value()->storage->is_external();
+  };
+  if (std::none_of(in.begin(), in.end(), shared)) return;
+  for (const Tensor& t : out) {
+    t.value()->ensure();
+    recorder.observe_check(*t.value());
+  }
+}
+
 }  // namespace
 
 void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
@@ -175,8 +188,9 @@ void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out
   } else if (!follows(scope, op, in, attrs, out)) {
     compute(scope, op, in, attrs, infer_operands(op, in, attrs.data), out);
   }
-  if (scope.gradients)
-    scope.gradients->record(op, in, attrs, std::span<Tensor>(out.data() + first, out.size() - first));
+  std::span<Tensor> made(out.data() + first, out.size() - first);
+  if (scope.recorder) read_what_shared_memory_gave(*scope.recorder, in, made);
+  if (scope.gradients) scope.gradients->record(op, in, attrs, made);
 }
 
 Tensor apply(const OpDef& op, OperandSpan in, AttrsRef attrs) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "sorus/ops/elementwise/elementwise.h"
 
@@ -18,10 +17,11 @@ Tensor window(std::string_view name, int64_t length, bool periodic, DType dtype,
   SORUS_CHECK(is_floating(dtype), DTypeError, "{}: dtype is not supported: got {}, need a floating one", name,
               dtype);
   const auto steps = static_cast<double>(std::max<int64_t>(length + (periodic ? 1 : 0) - 1, 1));
-  std::vector<double> values;
-  for (int64_t i = 0; i < length; ++i)
-    values.push_back(length == 1 ? 1.0 : f(static_cast<double>(i) / steps));
-  return cast(Tensor(std::span<const double>(values), Shape{length}), dtype);
+  // The tensor comes first, since it refuses what does not fit before anything is computed.
+  Ref<Value> values = make_dense({DType::kFloat64, {}, Shape{length}});
+  auto* at = reinterpret_cast<double*>(values->bytes());
+  for (int64_t i = 0; i < length; ++i) at[i] = length == 1 ? 1.0 : f(static_cast<double>(i) / steps);
+  return cast(Tensor(std::move(values)), dtype);
 }
 
 double cosine(double turns) { return std::cos(2 * std::numbers::pi * turns); }
