@@ -103,7 +103,7 @@ def _save_graphs(value):
 
 def _folder(value):
     if not isinstance(value, str) or not value:
-        raise TypeError(f"set_context: save_graphs_path has the wrong type: got {value!r}, need a folder's name")
+        raise TypeError(f"set_context: save_graphs_path has the wrong type: got {value!r}, need a folder")
     return value
 
 
