@@ -237,7 +237,11 @@ Tensor tensor_from_object(PyObject* o, const DType* dtype) {
 }
 
 nb::object to_numpy(const Tensor& t) {
-  return until_the_end([&] { return nb::object(numpy_view(t).attr("copy")("C")); });
+  nb::object view = numpy_view(t);
+  // NumPy gives up the lock while it copies. Nothing that holds Python objects may be unwound on that way.
+  PyObject* copy = until_the_end([&] { return PyObject_CallMethod(view.ptr(), "copy", "s", "C"); });
+  if (!copy) nb::raise_python_error();
+  return nb::steal(copy);
 }
 
 void bind_arrays(nb::module_& m) {
