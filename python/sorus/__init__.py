@@ -15,15 +15,24 @@ from ._context import (
     set_device,
 )
 from ._core import __version__, from_dlpack, set_package_folder
-from ._random import get_seed, set_seed
 from .common import *
-from .common import Tensor, dtype, tensor
-from .common.parameter import Parameter, ParameterTuple
+from .common import Parameter, ParameterTuple, Tensor, dtype, get_seed, mutable, set_seed, tensor
 
 set_package_folder(__file__.rsplit("/", 1)[0] + "/")
 del set_package_folder
 
-_LAZY_MODULES = ("amp", "common", "context", "dataset", "log", "mint", "nn", "numpy", "ops", "train")
+_LAZY_MODULES = (
+    "common",
+    "communication",
+    "context",
+    "dataset",
+    "log",
+    "mint",
+    "nn",
+    "numpy",
+    "ops",
+    "train",
+)
 _LAZY_NAMES = {
     "grad": "_autograd",
     "value_and_grad": "_autograd",
@@ -32,6 +41,7 @@ _LAZY_NAMES = {
     "jit": "_jit",
     "ms_function": "_jit",
     "jit_class": "_jit",
+    "ms_class": "_jit",
     "run_check": "_check",
 }
 _LAZY_NAMES.update(
@@ -42,11 +52,6 @@ _LAZY_NAMES.update(
         "train",
     )
 )
-
-
-def mutable(input_data, dynamic_len=False):  # noqa: ARG001
-    """The value itself: any value may change from call to call."""
-    return input_data
 
 
 def from_numpy(array):
@@ -70,7 +75,9 @@ def __getattr__(name):
         found = getattr(_importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
         globals()[name] = found
         return found
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from ._near import unknown_name
+
+    raise unknown_name(__name__, name, __dir__())
 
 
 def __dir__():

@@ -64,13 +64,14 @@ _listeners = []
 _set = {}  # names in the order of their first change
 
 
-def _device(value):
+def _device(value, what="set_context"):
     known = ("CPU", "GPU", "Ascend")
     if value not in (*known, "Davinci"):
-        raise ValueError(f"set_context: unknown device_target: got {value!r}, need one of {known}")
+        raise ValueError(f"{what}: unknown device_target: got {value!r}, need one of {known}")
     if value != "CPU" and value not in _warned:
         _warned.add(value)
-        warnings.warn(f"set_context: device_target '{value}' is not here: computing on the CPU", stacklevel=4)
+        depth = 4 if what == "set_context" else 3  # the line of the program that asked
+        warnings.warn(f"{what}: device_target '{value}' is not here: computing on the CPU", stacklevel=depth)
     return value
 
 
@@ -178,7 +179,7 @@ def on_change(listener):
 
 def set_device(device_target, device_id=None):
     """Chooses the device; accelerators are replaced by the CPU, with one warning."""
-    set_context(device_target=device_target)
+    set_context(device_target=_device(device_target, "set_device"))
     if device_id is not None:
         set_context(device_id=device_id)
 

@@ -133,3 +133,6 @@ def jit_class(cls):
     if not isinstance(cls, type):
         raise TypeError(f"jit_class: wrong type: got {type(cls).__name__}, need a class")
     return cls
+
+
+ms_class = jit_class

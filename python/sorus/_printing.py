@@ -12,7 +12,7 @@ def tensor_str(tensor):
         return _bfloat16_text(tensor)
     if 0 in tensor.shape:
         return "[]"
-    return str(tensor.asnumpy()) if tensor.ndim else str(tensor.asnumpy().item())
+    return str(tensor.asnumpy())
 
 
 def tensor_repr(tensor):

@@ -72,7 +72,9 @@ def lazy(scope, table):
 
     def get(name):
         if name not in table:
-            raise AttributeError(f"module '{scope['__name__']}' has no attribute '{name}'")
+            from ._near import unknown_name
+
+            raise unknown_name(scope["__name__"], name, names())
         found = scope[name] = table.build(name)
         return found
 

@@ -52,6 +52,88 @@ def test_accelerators_warn_once():
     ms.set_context(device_target="CPU")
 
 
+def test_set_device_warns_by_its_own_name():
+    program = "import sorus; sorus.set_device('GPU'); print(sorus.get_context('device_target'))"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
+    )
+    assert run.stdout == "GPU\n" and "<string>:1: UserWarning: set_device: device_target 'GPU'" in run.stderr
+    with pytest.raises(ValueError, match="set_device"):
+        ms.set_device("TPU")
+
+
+@pytest.mark.parametrize(
+    "line, same",
+    [
+        ("from sorus.common import set_seed, get_seed, Parameter, ParameterTuple, mutable", "set_seed"),
+        ("from sorus.common.seed import get_seed", "get_seed"),
+        ("from sorus.common.api import jit, ms_function", "jit"),
+        ("from sorus import ms_class", "jit_class=ms_class"),
+        ("from sorus.ops.composite import clip_by_value, clip_by_global_norm", "ops.clip_by_value"),
+        ("from sorus.ops.composite import ones_like, zeros_like", "ops.zeros_like"),
+        ("from sorus.ops.primitive import constexpr", "ops.constexpr"),
+        ("from sorus.ops.operations.nn_ops import ReLU", "ops.ReLU"),
+        ("from sorus.ops.operations.math_ops import Add", "ops.Add"),
+        ("from sorus.ops.operations.array_ops import Concat", "ops.Concat"),
+        ("from sorus.train.model import ParallelMode", "ParallelMode"),
+        ("from sorus.dataset.transforms.vision.c_transforms import Resize", "dataset.vision.Resize"),
+        ("from sorus.dataset.transforms.vision.py_transforms import ToPIL", "dataset.vision.ToPIL"),
+        ("from sorus.common.dtype import tensor, tensor_type", "dtype.tensor_type"),
+    ],
+)
+def test_old_spellings(line, same):
+    scope = {}
+    exec(line, scope)  # noqa: S102: lines above
+    path, _, name = same.partition("=")
+    found = ms
+    for part in path.split("."):
+        found = getattr(found, part)
+    assert scope[name or path.split(".")[-1]] is found
+
+
+def test_one_process_is_the_world(monkeypatch):
+    from sorus.communication import GlobalComm, get_rank, management
+
+    assert (get_rank(), management.get_group_size(), management.get_local_rank()) == (0, 1, 0)
+    management.init("nccl")
+    assert GlobalComm.INITED and GlobalComm.WORLD_COMM_GROUP == "nccl_world_group"
+    management.create_group("mine", [0])
+    assert management.get_group_size("mine") == 1
+    management.release()
+    assert not GlobalComm.INITED
+    for bad in (lambda: get_rank("mine"), lambda: management.create_group("two", [0, 1])):
+        with pytest.raises(ValueError):
+            bad()
+    monkeypatch.setenv("RANK_SIZE", "8")
+    with pytest.raises(RuntimeError, match="RANK_SIZE=8"):
+        management.init()
+
+
+@pytest.mark.parametrize(
+    "path, near",
+    [
+        ("set_contex", "set_context"),
+        ("ops.Relu", "ReLU"),
+        ("ops.matmull", "matmul"),
+        ("nn.Dence", "Dense"),
+        ("mint.argmacks", "argmax"),
+        ("train.LossMonitr", "LossMonitor"),
+        ("dataset.MnistDatset", "MnistDataset"),
+    ],
+)
+def test_an_unknown_name_names_near_ones(path, near):
+    *modules, name = path.split(".")
+    module = ms
+    for part in modules:
+        module = getattr(module, part)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': did you mean .*'{near}'"):
+        getattr(module, name)
+
+
 def test_parallel_settings():
     ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
     assert ms.get_auto_parallel_context("parallel_mode") == "data_parallel"

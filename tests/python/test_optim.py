@@ -1,5 +1,7 @@
 """Optimizers and learning rates from Python: groups, changing rates, both modes."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -163,3 +165,24 @@ def test_lars_scales_and_lamb_trusts():
 def test_mistakes_are_refused(make, error):
     with pytest.raises(error):
         make()
+
+
+@pytest.mark.parametrize("kind", [nn.Adam, nn.SGD, nn.AdamWeightDecay])
+def test_an_unknown_argument_is_refused_with_the_near_one(kind):
+    p = Parameter(Tensor([1.0]), name="w")
+    with pytest.raises(TypeError, match="got 'lr', did you mean 'learning_rate'.*params, learning_rate"):
+        kind([p], lr=0.1)
+    assert list(inspect.signature(kind).parameters)[:2] == ["params", "learning_rate"]
+    with pytest.raises(TypeError, match="got 'weight_deccay', did you mean 'weight_decay'"):
+        kind([p], weight_deccay=0.1)
+
+
+def test_an_optimizer_of_a_program_hands_arguments_on():
+    class Mine(nn.Adam):
+        def __init__(self, params, **kwargs):
+            super().__init__(params, **kwargs)
+
+    p = Parameter(Tensor([1.0]), name="w")
+    assert Mine([p], eps=1e-6).eps == 1e-6
+    with pytest.raises(TypeError, match="learning_rate"):
+        Mine([p], lr=0.1)

@@ -135,7 +135,8 @@ def test_iteration_and_identity():
             "Tensor(shape=[2], dtype=Float16, value= [ 0.0000e+00,  1.0000e+00])",
         ),
         ([-1, 200], "[ -1 200]", "Tensor(shape=[2], dtype=Int64, value= [ -1, 200])"),
-        (100000000.0, "100000000.0", "Tensor(shape=[], dtype=Float32, value= 1e+08)"),
+        (0.1, "0.1", "Tensor(shape=[], dtype=Float32, value= 0.1)"),
+        (100000000.0, str(np.float32(1e8)), "Tensor(shape=[], dtype=Float32, value= 1e+08)"),
         (
             np.arange(2000),
             "[   0    1    2 ... 1997 1998 1999]",

@@ -167,10 +167,26 @@ def test_a_signal_ends_training_with_a_checkpoint(tmp_path):
     _, model = make_model()
     ask = train.LambdaCallback(on_train_step_begin=lambda context: signal.raise_signal(signal.SIGUSR1))
     before = signal.getsignal(signal.SIGUSR1)
-    leave = train.OnRequestExit(file_name="net", directory=str(tmp_path), sig=signal.SIGUSR1)
-    model.train(3, Batches(2), [leave, ask])
+    leave = train.OnRequestExit(True, True, "net", str(tmp_path), signal.SIGUSR1)
+    with pytest.warns(UserWarning, match="no MindIR"):
+        model.train(3, Batches(2), [leave, ask])
     assert [p.name for p in tmp_path.iterdir()] == ["net-1_1_train.ckpt"]
     assert signal.getsignal(signal.SIGUSR1) is before
+
+
+def test_old_places_of_loss_and_parallel_mode():
+    assert nn.Loss is train.Loss and issubclass(nn.Loss, nn.Metric)
+    assert train.ParallelMode is train.model.ParallelMode is ms.ParallelMode
+
+
+def test_two_parameters_of_one_name_are_not_saved(tmp_path):
+    first, second = (ms.Parameter(ms.Tensor([float(i)]), name="same") for i in range(2))
+    with pytest.raises(ValueError, match="'same' again"):
+        ms.ParameterTuple([first, second])
+    assert len(ms.ParameterTuple([first, first])) == 2
+    with pytest.raises(ValueError, match="'same' again"):
+        ms.save_checkpoint([{"name": p.name, "data": p} for p in (first, second)], str(tmp_path / "a.ckpt"))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("level", ["O2", "O3"])

@@ -1,7 +1,32 @@
 """Tensors, parameters, dtypes, initializers and seeds."""
 
+import importlib as _importlib
+
 from . import dtype
 from .dtype import *  # noqa: F403
+from .mutable import mutable
+from .parameter import Parameter, ParameterTuple
+from .seed import get_seed, set_seed
 from .tensor import Tensor, tensor
 
-__all__ = ["Tensor", "tensor", "dtype", *dtype.__all__]
+__all__ = [
+    "Parameter",
+    "ParameterTuple",
+    "Tensor",
+    "dtype",
+    "get_seed",
+    "mutable",
+    "set_seed",
+    "tensor",
+    *dtype.__all__,
+]
+
+
+def __getattr__(name):
+    if name in ("api", "initializer"):
+        return _importlib.import_module("." + name, __name__)
+    if name in ("jit", "jit_class", "ms_class", "ms_function"):
+        return getattr(_importlib.import_module(".api", __name__), name)
+    from .._near import unknown_name
+
+    raise unknown_name(__name__, name, globals())

@@ -19,6 +19,7 @@ single = float32 = _d["float32"]
 double = float64 = _d["float64"]
 complex_ = _d["complex"]
 func = _d["function"]
+tensor = _d["tensor_type"]  # not in __all__: elsewhere `tensor` makes one
 TensorType = type(float32)
 number_type = (
     int8,

@@ -153,7 +153,7 @@ def _rebuild(kind, value, name, requires_grad, attributes):
 
 
 class ParameterTuple(tuple):
-    """A tuple of parameters; those without a name of their own and those of equal names get distinct ones."""
+    """A tuple of parameters. Throws ValueError when two of them have one name."""
 
     __slots__ = ()
 
@@ -163,6 +163,12 @@ class ParameterTuple(tuple):
             if not isinstance(p, Parameter):
                 raise TypeError(
                     f"ParameterTuple: element has the wrong type: got {type(p).__name__}, need a Parameter"
+                )
+        seen = {}
+        for p in parameters:
+            if seen.setdefault(p.name, p) is not p:
+                raise ValueError(
+                    f"ParameterTuple: two parameters have one name: got '{p.name}' again, need distinct names"
                 )
         return super().__new__(cls, parameters)
 

@@ -75,3 +75,9 @@ __all__ = [
     "vision",
     "zip",
 ]
+
+
+def __getattr__(name):
+    from .._near import unknown_name
+
+    raise unknown_name(__name__, name, __all__)

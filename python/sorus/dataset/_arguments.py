@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 
@@ -43,6 +44,20 @@ def flag(op: str, argument: str, value: Any) -> bool:
 def check_workers(op: str, workers: Any) -> None:
     """num_parallel_workers: any positive number is fine, since the engine has one budget of workers."""
     optional_integer(op, "num_parallel_workers", workers, 1)
+
+
+_told: set[str] = set()
+
+
+def tell_of_one_lane(op: str, workers: int | None, processes: Any) -> None:
+    """Warns once that Python code is not spread over processes, when more than one was asked for."""
+    if processes and (workers or 1) > 1 and op not in _told:
+        _told.add(op)
+        warnings.warn(
+            f"{op}: python_multiprocessing has no effect: Python runs one row at a time in this process, "
+            f"whatever num_parallel_workers asks for (got {workers})",
+            stacklevel=3,
+        )
 
 
 def refuse_unsupported(op: str, **arguments: Any) -> None:

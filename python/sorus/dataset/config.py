@@ -9,6 +9,7 @@ steer workers, watchdogs and memory in a way that this engine has no use for.
 from __future__ import annotations
 
 import enum
+import inspect
 import json
 import random
 from typing import Any
@@ -56,51 +57,61 @@ def get_prefetch_size() -> int:
     return _core.data.prefetch_size()
 
 
-# name -> (value at the start, accepted type)
-_KEPT: dict[str, tuple[Any, type | tuple[type, ...]]] = {
-    "num_parallel_workers": (8, int),
-    "auto_num_workers": (False, bool),
-    "auto_offload": (False, bool),
-    "autotune_interval": (0, int),
-    "callback_timeout": (60, int),
-    "enable_shared_mem": (True, bool),
-    "enable_watchdog": (True, bool),
-    "error_samples_mode": (ErrorSamplesMode.RETURN, ErrorSamplesMode),
-    "fast_recovery": (True, bool),
-    "monitor_sampling_interval": (1000, int),
-    "multiprocessing_start_method": ("fork", str),
-    "multiprocessing_timeout_interval": (300, int),
-    "numa_enable": (False, bool),
-    "sending_batches": (0, int),
-    "video_backend": (None, str),
-    "iterator_mode": (None, dict),
+# name -> (value at the start, accepted type, parameter of the setter)
+_KEPT: dict[str, tuple[Any, type, str]] = {
+    "num_parallel_workers": (8, int, "num"),
+    "auto_num_workers": (False, bool, "enable"),
+    "auto_offload": (False, bool, "offload"),
+    "autotune_interval": (0, int, "interval"),
+    "callback_timeout": (60, int, "timeout"),
+    "enable_shared_mem": (True, bool, "enable"),
+    "enable_watchdog": (True, bool, "enable"),
+    "error_samples_mode": (ErrorSamplesMode.RETURN, ErrorSamplesMode, "error_samples_mode"),
+    "fast_recovery": (True, bool, "fast_recovery"),
+    "monitor_sampling_interval": (1000, int, "interval"),
+    "multiprocessing_start_method": ("fork", str, "start_method"),
+    "multiprocessing_timeout_interval": (300, int, "interval"),
+    "numa_enable": (False, bool, "numa_enable"),
+    "sending_batches": (0, int, "batch_num"),
+    "video_backend": (None, str, "backend"),
+    "iterator_mode": (None, dict, "mode"),
 }
-_values = {name: start for name, (start, _) in _KEPT.items()}
+_values = {name: start for name, (start, _, _) in _KEPT.items()}
 
 
-def _make_pair(name: str, kind: type | tuple[type, ...]) -> None:
+def _make_pair(name: str, start: Any, kind: type, argument: str) -> None:
     """Defines get_NAME and set_NAME."""
+    default = start if name == "multiprocessing_start_method" else inspect.Parameter.empty
+    parameter = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+    signature = inspect.Signature([parameter])
 
     def get() -> Any:
         return _values[name]
 
-    def set_(value: Any) -> None:
-        wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is int)
-        if wrong:
-            need = kind.__name__ if isinstance(kind, type) else kind
-            raise TypeError(f"set_{name}: value has the wrong type: got {type(value).__name__}, need {need}")
+    def set_(*args: Any, **kwargs: Any) -> None:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"set_{name}: {error}: need '{argument}' alone") from None
+        bound.apply_defaults()
+        value = bound.arguments[argument]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise TypeError(
+                f"set_{name}: {argument} has the wrong type: got {type(value).__name__}, need {kind.__name__}"
+            )
         if kind is int and value < (1 if name == "num_parallel_workers" else 0):
-            raise ValueError(f"set_{name}: value is out of range: got {value}")
+            raise ValueError(f"set_{name}: {argument} is out of range: got {value}")
         _values[name] = value
 
     get.__name__, get.__doc__ = f"get_{name}", f"The setting {name}."
     set_.__name__, set_.__doc__ = f"set_{name}", f"Keeps the setting {name}, which has no effect here."
+    set_.__signature__ = signature  # type: ignore[attr-defined]
     globals()[get.__name__], globals()[set_.__name__] = get, set_
     __all__.extend([get.__name__, set_.__name__])
 
 
-for _name, (_, _kind) in _KEPT.items():
-    _make_pair(_name, _kind)
+for _name, _row in _KEPT.items():
+    _make_pair(_name, *_row)
 
 _autotune = False
 _debug = False

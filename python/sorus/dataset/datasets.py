@@ -12,7 +12,7 @@ import numpy
 
 from .._core import data as _data
 from . import config
-from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported
+from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported, tell_of_one_lane
 from .iterators import DictIterator, TupleIterator
 from .samplers import build_sampler
 from .transforms.transforms import flatten_operations
@@ -93,12 +93,17 @@ class Dataset:
         num_parallel_workers: int | None = None,
         **kwargs: Any,
     ) -> Dataset:
-        """Operations on columns, one after the other: transforms or Python callables."""
+        """Operations on columns, one after the other: transforms or Python callables.
+
+        Transforms of this package run on several threads. Python callables run one at a time on one lane in
+        this process, whatever num_parallel_workers and python_multiprocessing ask for.
+        """
         _check_keywords(
             "map", kwargs, ("python_multiprocessing", "cache", "callbacks", "max_rowsize", "offload")
         )
         refuse_unsupported("map", callbacks=kwargs.get("callbacks"))
         check_workers("map", num_parallel_workers)
+        tell_of_one_lane("map", num_parallel_workers, kwargs.get("python_multiprocessing"))
         mapped = MapDataset(self, operations, input_columns, output_columns)
         return mapped if column_order is None else mapped.project(column_order)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .._core import data as _data
-from ._arguments import check_workers, names_of, optional_integer, refuse_unsupported
+from ._arguments import check_workers, names_of, optional_integer, refuse_unsupported, tell_of_one_lane
 from .datasets import Dataset, MappableDataset
 
 __all__ = ["GeneratorDataset", "MnistDataset", "NumpySlicesDataset"]
@@ -128,7 +128,8 @@ class NumpySlicesDataset(MappableDataset):
 class GeneratorDataset(MappableDataset):
     """Rows from a Python object: with `__getitem__` and `__len__`, an iterable, or a callable that gives one.
 
-    Each row is a tuple with a value for each column, or the value of the only column.
+    Each row is a tuple with a value for each column, or the value of the only column. Rows are read one at a
+    time on one lane in this process, whatever num_parallel_workers and python_multiprocessing ask for.
     """
 
     def __init__(
@@ -152,6 +153,7 @@ class GeneratorDataset(MappableDataset):
             "GeneratorDataset", schema=schema, batch_sampler=batch_sampler, collate_fn=collate_fn
         )
         check_workers("GeneratorDataset", num_parallel_workers)
+        tell_of_one_lane("GeneratorDataset", num_parallel_workers, python_multiprocessing)
         names = names_of("GeneratorDataset", "column_names", column_names)
         if not names:
             raise ValueError("GeneratorDataset: column_names are missing: need a name for each column")

@@ -98,7 +98,6 @@ from .loss.loss import (
     HuberLoss,
     KLDivLoss,
     L1Loss,
-    Loss,
     LossBase,
     MAELoss,
     MarginRankingLoss,
@@ -164,7 +163,7 @@ from .wrap import (
 from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 _METRICS = frozenset(
-    "Accuracy ConfusionMatrix CosineSimilarity Dice F1 Fbeta MAE MSE Metric Perplexity Precision Recall "
+    "Accuracy ConfusionMatrix CosineSimilarity Dice F1 Fbeta Loss MAE MSE Metric Perplexity Precision Recall "
     "Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy get_metric_fn names "
     "rearrange_inputs".split()
 )
@@ -175,7 +174,9 @@ def __getattr__(name):
         from . import metrics
 
         return getattr(metrics, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from .._near import unknown_name
+
+    raise unknown_name(__name__, name, {*globals(), *_METRICS})
 
 
 from .layer.padding import (

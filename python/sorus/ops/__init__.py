@@ -32,7 +32,9 @@ def __getattr__(name):
     else:
         primitives = _importlib.import_module("sorus.ops.primitive")
         if name not in primitives.table:
-            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+            from .._near import unknown_name
+
+            raise unknown_name(__name__, name, __dir__())
         found = primitives.build(name)
     globals()[name] = found
     return found

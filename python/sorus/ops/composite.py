@@ -1,4 +1,7 @@
-"""Functions of functions: HyperMap, MultitypeFuncGraph, partial."""
+"""Functions of functions: HyperMap, MultitypeFuncGraph, partial.
+
+It is also an old place of functions of `ops`, such as `composite.clip_by_value`.
+"""
 
 import functools
 
@@ -12,6 +15,14 @@ def partial(fn, *args):
 
 
 Partial = partial
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from .. import ops
+
+    return getattr(ops, name)  # clip_by_value and others
 
 
 def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):  # noqa: ARG001

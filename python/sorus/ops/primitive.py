@@ -73,6 +73,14 @@ class PrimitiveWithCheck(Primitive):
     """A primitive that checks its operands."""
 
 
+def __getattr__(name):
+    if name not in ("constexpr", "_constexpr", "_primexpr"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import composite
+
+    return getattr(composite, name)
+
+
 def prim_attr_register(function):
     """Keeps the constructor's arguments as attributes, as MindSpore's decorator does."""
     import functools

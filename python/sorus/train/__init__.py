@@ -1,5 +1,6 @@
 """Training: Model, callbacks, metrics, checkpoints."""
 
+from .._context import ParallelMode
 from . import callback, metrics
 from .callback import (
     Callback,
@@ -46,3 +47,9 @@ from .serialization import (
     load_param_into_net,
     save_checkpoint,
 )
+
+
+def __getattr__(name):
+    from .._near import unknown_name
+
+    raise unknown_name(__name__, name, globals())

@@ -4,6 +4,7 @@ import contextlib
 import copy
 
 from .. import nn
+from .._context import ParallelMode  # noqa: F401: its old place
 from .._core import Tensor, dtypes
 from ..nn.cell import Cell
 from .callback import CallbackManager, InternalCallbackParam, RunContext

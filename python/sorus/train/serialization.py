@@ -15,7 +15,7 @@ _INTS = ("int8", "int16", "int32", "int64")
 def _entries(save_obj, choice_func):
     """Pairs (name, value) of a network, a dict or a list of {"name", "data"}."""
     if isinstance(save_obj, Cell):
-        pairs = {p.name: p for p in save_obj.get_parameters()}.items()
+        pairs = [(p.name, p) for p in save_obj.get_parameters()]
     elif isinstance(save_obj, dict):
         pairs = save_obj.items()
     elif isinstance(save_obj, (list, tuple)):
@@ -25,8 +25,15 @@ def _entries(save_obj, choice_func):
             f"save_checkpoint: 'save_obj' has the wrong type: got {type(save_obj).__name__}, "
             "need a Cell, a list or a dict"
         )
-    chosen = []
+    chosen, seen = [], {}
     for name, value in pairs:
+        if name in seen:
+            if seen[name] is value:
+                continue
+            raise ValueError(
+                f"save_checkpoint: two parameters have one name: got '{name}' again, need distinct names"
+            )
+        seen[name] = value
         keep = True if choice_func is None else choice_func(name)
         if isinstance(keep, str):
             chosen.append((keep, value))

@@ -398,7 +398,12 @@ class ToPIL:
     """To an image of the Python Imaging Library."""
 
     def __call__(self, image: Any) -> Any:
-        from PIL import Image
+        try:
+            from PIL import Image
+        except ImportError as error:
+            raise ImportError(
+                "ToPIL: the Python Imaging Library is missing: need the package pillow (pip install pillow)"
+            ) from error
 
         array = numpy.asarray(image)
         return Image.fromarray(array[..., 0] if array.ndim == 3 and array.shape[-1] == 1 else array)

@@ -40,7 +40,7 @@ class LossBase(Cell):
         raise NotImplementedError(f"{type(self).__name__}: 'construct' is missing: define the loss")
 
 
-_Loss = Loss = LossBase
+_Loss = LossBase
 
 
 class L1Loss(LossBase):

@@ -1,8 +1,10 @@
 """Adam and its relatives."""
 
+import inspect
+
 from ... import _functions as F
 from ._checks import check_bool, check_open_unit, check_positive
-from .optimizer import Optimizer, state_parameter, update
+from .optimizer import Optimizer, refuse_unknown, state_parameter, update
 
 
 class _AdamBase(Optimizer):
@@ -54,14 +56,11 @@ class Adam(_AdamBase):
         use_amsgrad=False,
         **kwargs,
     ):
+        known = [*inspect.signature(Adam.__init__).parameters][1:-1]
+        refuse_unknown(type(self).__name__, kwargs, [*known, "use_lazy", "use_offload"])
         super().__init__(params, learning_rate, beta1, beta2, eps, weight_decay, loss_scale)
         what = type(self).__name__
         check_bool(what, use_locking=use_locking, use_nesterov=use_nesterov, use_amsgrad=use_amsgrad)
-        unknown = set(kwargs) - {"use_lazy", "use_offload"}
-        if unknown:
-            raise TypeError(
-                f"{what}: unknown argument: got {sorted(unknown)}, need of 'use_lazy', 'use_offload'"
-            )
         if use_nesterov and use_amsgrad:
             raise ValueError(f"{what}: 'use_nesterov' and 'use_amsgrad' exclude each other: got both")
         self.use_nesterov, self.use_amsgrad = use_nesterov, use_amsgrad

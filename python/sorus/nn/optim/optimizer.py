@@ -1,10 +1,12 @@
 """The base of optimizers: learning rates, weight decay and groups of parameters."""
 
+import inspect
 from collections.abc import Iterable
 
 import numpy as np
 
 from ... import _core
+from ..._near import near_names
 from ..._core import Tensor
 from ...common.parameter import Parameter, ParameterTuple
 from ..cell import Cell
@@ -12,6 +14,16 @@ from ..layer.container import CellList
 from ..learning_rate_schedule import LearningRateSchedule
 
 _float32, _int32 = _core.dtypes["float32"], _core.dtypes["int32"]
+# Arguments of other libraries, and what they are called here.
+_OTHER_NAMES = {
+    "lr": "learning_rate",
+    "betas": "beta1",
+    "epsilon": "eps",
+    "wd": "weight_decay",
+    "parameters": "params",
+    "nesterov": "use_nesterov",
+    "amsgrad": "use_amsgrad",
+}
 _GROUP_KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 
 
@@ -88,6 +100,28 @@ def _check_decay(decay):
     return float(decay)
 
 
+def refuse_unknown(what, given, known):
+    """Throws TypeError for an argument whose name is none of `known`, with the name that is near."""
+    for name in given:
+        if name not in known:
+            other = _OTHER_NAMES.get(name)
+            near = [other] if other in known else near_names(name, known, 1)
+            hint = f"did you mean '{near[0]}'? " if near else ""
+            raise TypeError(
+                f"{what}: unknown argument: got '{name}', {hint}need one of {', '.join(known)}"
+            )
+
+
+class _ConstructorSignature:
+    """The signature of a class is that of its `__init__`, also where `__new__` takes anything."""
+
+    def __get__(self, instance, owner):
+        if instance is not None:
+            raise AttributeError("__signature__")
+        signature = inspect.signature(owner.__init__)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 class Optimizer(Cell):
     """The base of optimizers. A subclass updates its parameters in `construct(gradients)`.
 
@@ -96,6 +130,16 @@ class Optimizer(Cell):
     gradients come. Weight decay leaves out parameters with "beta" or "gamma" in their names unless parameters
     are grouped. `learning_rate` is a number, a list of rates by step, a Tensor or a LearningRateSchedule.
     """
+
+    __signature__ = _ConstructorSignature()
+
+    def __new__(cls, *_args, **kwargs):
+        """Refuses arguments that the constructor does not name, before Python does with fewer words."""
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)][1:]
+        if not any(p.kind == p.VAR_KEYWORD for p in parameters):
+            refuse_unknown(cls.__name__, kwargs, named)
+        return super().__new__(cls)
 
     def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
         super().__init__(auto_prefix=False)

@@ -2,22 +2,32 @@
 
 import os
 import signal
+import warnings
 
 from ._callback import Callback, step_in_epoch
 
 
 class OnRequestExit(Callback):
-    """Saves a checkpoint and ends training after the step in which the signal `sig` came."""
+    """Saves a checkpoint and ends training after the step in which the signal `sig` came.
+
+    `save_mindir` is accepted, but no MindIR file is written; a warning says so when the signal comes.
+    """
 
     def __init__(
-        self, save_ckpt=True, save_mindir=False, file_name="Net", directory="./", config_file=None, sig=None
-    ):  # noqa: ARG002
-        if save_mindir:
-            raise ValueError("OnRequestExit: unsupported 'save_mindir': got True, need False")
+        self,
+        save_ckpt=True,
+        save_mindir=True,
+        file_name="Net",
+        directory="./",
+        sig=signal.SIGTERM,
+        config_file=None,
+    ):
+        if config_file is not None:
+            raise ValueError(f"OnRequestExit: unsupported 'config_file': got {config_file!r}, need None")
         if not isinstance(file_name, str) or not file_name:
             raise ValueError(f"OnRequestExit: 'file_name' is not usable: got {file_name!r}, need a name")
-        self.save_ckpt, self.file_name, self.directory = save_ckpt, file_name, directory
-        self.sig = signal.SIGTERM if sig is None else sig
+        self.save_ckpt, self.save_mindir = save_ckpt, save_mindir
+        self.file_name, self.directory, self.sig = file_name, directory, sig
         self.asked = False
         self._before = None
 
@@ -32,6 +42,8 @@ class OnRequestExit(Callback):
         if not self.asked:
             return
         run_context.request_stop()
+        if self.save_mindir:
+            warnings.warn("OnRequestExit: no MindIR file is written: there is no export", stacklevel=2)
         if self.save_ckpt:
             from ..serialization import save_checkpoint
 

@@ -1,0 +1,5 @@
+"""Old place of what compiles functions: `common.api.jit`."""
+
+from .._jit import jit, jit_class, ms_class, ms_function
+
+__all__ = ["jit", "jit_class", "ms_class", "ms_function"]

@@ -1,0 +1,7 @@
+"""Old place of primitives of arrays: every primitive is here."""
+
+
+def __getattr__(name):
+    from ... import ops
+
+    return getattr(ops, name)
