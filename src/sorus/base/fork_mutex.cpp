@@ -45,4 +45,9 @@ ForkMutex& fork_mutex_of(const void* object) {
   return mutexes[mix_bits(reinterpret_cast<uintptr_t>(object)) % mutexes.size()];
 }
 
+namespace {
+// They are made when the library is loaded: a fork must not meet a thread that is just making them.
+[[maybe_unused]] const ForkMutex& made_early = fork_mutex_of(nullptr);
+}  // namespace
+
 }  // namespace sorus
