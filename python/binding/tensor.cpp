@@ -16,7 +16,12 @@ Shape shape_from(nb::handle o) {
     shape.push_back(nb::cast<int64_t>(o));
     return shape;
   }
-  for (nb::handle item : nb::iter(o)) shape.push_back(nb::cast<int64_t>(nb::int_(item)));
+  for (nb::handle item : nb::iter(o)) {
+    SORUS_CHECK(!item.is_none(), ValueError,
+                "Tensor: 'shape' has an unknown dimension: got None, need sizes; functions that are compiled "
+                "take any shape and want no placeholder");
+    shape.push_back(nb::cast<int64_t>(nb::int_(item)));
+  }
   return shape;
 }
 

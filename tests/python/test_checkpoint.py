@@ -95,3 +95,18 @@ def test_damaged_files_are_refused(tmp_path):
         ms.load_checkpoint(str(tmp_path / "cut.ckpt"))
     with pytest.raises(ValueError):
         ms.load_checkpoint(str(tmp_path / "none.ckpt"))
+
+
+@pytest.mark.parametrize("name", (b"\xffeight", b"weigh\xc3", b"\xc0\x80ight", b"\xed\xa0\x80ght"))
+def test_names_that_are_no_text_are_refused(tmp_path, name):
+    path = tmp_path / "net.ckpt"
+    ms.save_checkpoint([{"name": "weight", "data": Tensor([1.0])}], str(path))
+    path.write_bytes(path.read_bytes().replace(b"weight", name))
+    with pytest.raises(ValueError, match="UTF-8"):
+        ms.load_checkpoint(str(path))
+
+
+def test_names_in_any_script_come_back(tmp_path):
+    path = str(tmp_path / "net.ckpt")
+    ms.save_checkpoint([{"name": "вес.\u91cd\u307f.\U0001f3cb", "data": Tensor([1.0])}], path)
+    assert list(ms.load_checkpoint(path)) == ["вес.\u91cd\u307f.\U0001f3cb"]

@@ -66,6 +66,24 @@ void read_tensor(WireReader in, Piece* piece) {
   }
 }
 
+/// Whether the bytes are UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    auto lead = static_cast<uint8_t>(text[i]);
+    if (lead >= 0x80 && (lead < 0xc2 || lead > 0xf4)) return false;
+    size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    if (text.size() - i <= more) return false;
+    for (size_t k = 1; k <= more; ++k)
+      if ((static_cast<uint8_t>(text[i + k]) & 0xc0) != 0x80) return false;
+    auto second = more > 0 ? static_cast<uint8_t>(text[i + 1]) : uint8_t{0x80};
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f))
+      return false;
+    i += more + 1;
+  }
+  return true;
+}
+
 Piece read_piece(const std::string& path, const WireReader& outer, const WireField& field) {
   Piece piece;
   piece.offset = field.offset;
@@ -76,9 +94,10 @@ Piece read_piece(const std::string& path, const WireReader& outer, const WireFie
     SORUS_CHECK(f.number != kMapTensor, NotSupportedError,
                 "{}: entry at byte {} is a hash table: got a MapParameter, need a tensor or a text", path,
                 f.offset);
-    if (f.number == kTag && f.type == 2)
+    if (f.number == kTag && f.type == 2) {
+      if (!is_utf8(f.bytes)) in.fail(f.offset, "a name in UTF-8");
       piece.name = std::string(f.bytes);
-    else if (f.number == kTensor)
+    } else if (f.number == kTensor)
       read_tensor(in.inside(f), &piece), found = true;
     else
       in.fail(f.offset, "a name or a tensor");
