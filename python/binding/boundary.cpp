@@ -107,7 +107,7 @@ nb::dict stats() {
 void bind_boundary(nb::module_& m) {
   // Waits keep the lock: operands are borrowed from handles, which other threads must not change meanwhile,
   // and what runs needs no Python.
-  set_host_lock_hooks({.wait = nullptr, .take = &take_gil, .give = &give_gil});
+  set_host_lock_hooks({.take = &take_gil, .give = &give_gil});
   nb::class_<PureFunction>(m, "PureFunction")
       .def("__init__", [](PureFunction* self,
                           nb::object function) { new (self) PureFunction(over_lists(std::move(function))); })

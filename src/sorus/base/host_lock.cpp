@@ -16,10 +16,6 @@ std::recursive_mutex& own_lock() {
 
 void set_host_lock_hooks(const HostLockHooks& h) { hooks = h; }
 
-void run_blocking(void (*body)(void*), void* context) {
-  hooks.wait ? hooks.wait(body, context) : body(context);
-}
-
 HostLock::HostLock() {
   if (hooks.take)
     taken_ = hooks.take();

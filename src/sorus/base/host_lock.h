@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "sorus/base/export.h"
 
 /// What the library must know of the lock of a host language's interpreter (Python's), which threads that run
@@ -9,23 +7,12 @@
 namespace sorus {
 
 struct HostLockHooks {
-  /// Runs body(context), which blocks, without the host's lock where this thread holds it.
-  void (*wait)(void (*body)(void*), void* context) = nullptr;
   /// Takes the host's lock, which this thread may hold already, and gives it back.
   void* (*take)() = nullptr;
   void (*give)(void* taken) = nullptr;
 };
 /// Set once, by the binding of the host language.
 SORUS_API void set_host_lock_hooks(const HostLockHooks& hooks);
-
-SORUS_API void run_blocking(void (*body)(void*), void* context);
-/// Runs `body`, which waits for another thread. That thread may need the host's lock before it gets on.
-template <class F>
-void run_blocking(F&& body) {
-  using Body = std::remove_reference_t<F>;
-  run_blocking([](void* b) { (*static_cast<Body*>(b))(); },
-               const_cast<void*>(static_cast<const void*>(&body)));
-}
 
 /// While it lives no host code runs on another thread, and no other thread has a HostLock: for looking at, or
 /// changing, several handles at once from a thread that runs no host code. Hold it briefly and wait for

@@ -614,7 +614,7 @@ bool Frame::copy_cone(const Value& v, Cone* cone) {
   std::unique_lock lock(lock_);
   while (running_.load(std::memory_order_relaxed)) {
     lock.unlock();
-    run_blocking([&] { running_.wait(true, std::memory_order_acquire); });
+    running_.wait(true, std::memory_order_acquire);
     lock.lock();
   }
   if (v.source.load(std::memory_order_relaxed) != this) return false;

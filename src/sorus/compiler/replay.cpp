@@ -55,7 +55,7 @@ class ReplayUnderWay final : public PendingSource {
         !lost_.load(std::memory_order_relaxed), RuntimeError,
         "pure function: a value was to be computed by another thread: got a fork before that, need it "
         "read first");
-    run_blocking([&] { v.source.wait(this, std::memory_order_acquire); });
+    v.source.wait(this, std::memory_order_acquire);
   }
   void abandon(Value&) noexcept override {}  // the replay holds it
 
