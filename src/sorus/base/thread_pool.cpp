@@ -1,10 +1,12 @@
 #include "sorus/base/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -28,6 +30,29 @@ bool next_is_backward() {
   thread_local bool backward = true;
   backward = !backward;
   return backward;
+}
+
+/// Looks for `ready` for a while before its caller goes to sleep: a sleeping thread takes 50 to 100
+/// microseconds to wake where the processor is a virtual one, which is as long as many loops last. After the
+/// first moments the core is offered to whoever else wants it. True when ready was seen.
+template <class Ready>
+bool look_for(const Ready& ready) {
+  constexpr auto kAlone = std::chrono::microseconds(20), kInAll = std::chrono::microseconds(300);
+  constexpr int kLooks = 16;  // between two of the clock, which costs more than a look
+  auto start = std::chrono::steady_clock::now();
+  for (auto passed = std::chrono::nanoseconds(0); passed < kInAll;
+       passed = std::chrono::steady_clock::now() - start) {
+    if (passed > kAlone) {
+      if (ready()) return true;
+      sched_yield();
+      continue;
+    }
+    for (int i = 0; i < kLooks; ++i) {
+      if (ready()) return true;
+      __builtin_ia32_pause();
+    }
+  }
+  return false;
 }
 
 /// One parallel loop. Each thread begins with a range of pieces of its own, the same one for every loop of as
@@ -82,10 +107,10 @@ struct Loop {
     }
   }
   void wait() {
-    // Pieces are short: look for a while before sleeping, which costs microseconds to wake from.
-    for (int i = 0; i < 2000 && left.load(std::memory_order_acquire) != 0; ++i) __builtin_ia32_pause();
+    auto all_done = [&] { return left.load(std::memory_order_acquire) == 0; };
+    (void)look_for(all_done);
     std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return left.load(std::memory_order_acquire) == 0; });
+    done.wait(lock, all_done);
   }
 };
 
@@ -142,8 +167,8 @@ class Pool {
   void serve(uint64_t life, int64_t number) {
     inside = true;
     while (true) {
-      // A short look before sleeping: the loops of one network follow each other within microseconds.
-      for (int i = 0; i < 1000 && pending_.load(std::memory_order_acquire) == 0; ++i) __builtin_ia32_pause();
+      // The loops of one network follow each other within microseconds.
+      (void)look_for([&] { return pending_.load(std::memory_order_acquire) != 0; });
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return !queue_.empty() || life != life_; });
       if (life != life_) return;
