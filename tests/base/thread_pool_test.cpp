@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace sorus {
@@ -47,6 +49,30 @@ TEST_P(ThreadPool, RunsInnerLoopsInOrder) {
     parallel_for(5, [&](int64_t i) { wrong += in_parallel_region() && i != expected++; });
   });
   EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(ThreadPool, WakesThreadsThatWentToSleep) {
+  for (int turn = 0; turn < 5; ++turn) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic<int64_t> sum{0};
+    parallel_for(50, [&](int64_t i) {
+      // Long enough for the caller to sleep at the end, too.
+      if (i == 24) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      sum += i;
+    });
+    EXPECT_EQ(sum, 1225);
+  }
+}
+
+TEST_P(ThreadPool, ServesSeveralCallers) {
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c)
+    callers.emplace_back([&] {
+      for (int turn = 0; turn < 200; ++turn) parallel_for(10, [&](int64_t i) { sum += i; });
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 200 * 45);
 }
 
 TEST_P(ThreadPool, RethrowsAndGoesOn) {

@@ -34,13 +34,15 @@ bool next_is_backward() {
 
 /// Looks for `ready` for a while before its caller goes to sleep: a sleeping thread takes 50 to 100
 /// microseconds to wake where the processor is a virtual one, which is as long as many loops last. After the
-/// first moments the core is offered to whoever else wants it. True when ready was seen.
+/// first moments the core is offered to whoever else wants it; where threads have to share processors it ends
+/// there (not `alone`). True when ready was seen.
 template <class Ready>
-bool look_for(const Ready& ready) {
-  constexpr auto kAlone = std::chrono::microseconds(20), kInAll = std::chrono::microseconds(300);
+bool look_for(bool alone, const Ready& ready) {
+  constexpr auto kAlone = std::chrono::microseconds(20);
+  const auto in_all = alone ? std::chrono::microseconds(300) : kAlone;
   constexpr int kLooks = 16;  // between two of the clock, which costs more than a look
   auto start = std::chrono::steady_clock::now();
-  for (auto passed = std::chrono::nanoseconds(0); passed < kInAll;
+  for (auto passed = std::chrono::nanoseconds(0); passed < in_all;
        passed = std::chrono::steady_clock::now() - start) {
     if (passed > kAlone) {
       if (ready()) return true;
@@ -106,9 +108,9 @@ struct Loop {
       failed = true;
     }
   }
-  void wait() {
+  void wait(bool alone) {
     auto all_done = [&] { return left.load(std::memory_order_acquire) == 0; };
-    (void)look_for(all_done);
+    if (look_for(alone, all_done)) return;
     std::unique_lock lock(mutex);
     done.wait(lock, all_done);
   }
@@ -135,12 +137,15 @@ class Pool {
     inside = true;
     loop->work(0);
     inside = false;
-    loop->wait();
+    loop->wait(one_each());
     if (loop->error) std::rethrow_exception(loop->error);
   }
 
  private:
   Pool() : size_(initial_size()) {}
+
+  /// Every thread has a processor of its own.
+  bool one_each() const { return size() <= cores_; }
 
   static int initial_size() {
     int64_t n = env_int("SORUS_NUM_THREADS", available_cores());
@@ -159,8 +164,9 @@ class Pool {
         }).detach();
       }
       for (int i = 0; i < helpers; ++i) queue_.push_back(loop);
-      pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
     }
+    // After the lock is free: who looks at `pending_` takes it at once.
+    pending_.fetch_add(helpers, std::memory_order_release);
     for (int i = 0; i < helpers; ++i) wake_.notify_one();
   }
 
@@ -168,14 +174,14 @@ class Pool {
     inside = true;
     while (true) {
       // The loops of one network follow each other within microseconds.
-      (void)look_for([&] { return pending_.load(std::memory_order_acquire) != 0; });
+      (void)look_for(one_each(), [&] { return pending_.load(std::memory_order_acquire) > 0; });
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return !queue_.empty() || life != life_; });
       if (life != life_) return;
       auto loop = std::move(queue_.front());
       queue_.pop_front();
-      pending_.store(static_cast<int>(queue_.size()), std::memory_order_release);
       lock.unlock();
+      pending_.fetch_sub(1, std::memory_order_relaxed);
       loop->work(number);
     }
   }
@@ -195,8 +201,9 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::shared_ptr<Loop>> queue_;
-  std::atomic<int> pending_{0};
+  std::atomic<int> pending_{0};  ///< loops in the queue; for a moment it may lag behind
   std::atomic<int> size_;
+  const int cores_ = available_cores();
   size_t threads_ = 0;
   uint64_t life_ = 0;
 };

@@ -5,8 +5,8 @@
 
 #include "sorus/base/export.h"
 
-/// The one thread pool of the process. Compute and data share it; idle threads sleep; fork is safe (the child
-/// starts its own threads on first use); several callers at once are correct.
+/// The one thread pool of the process. Compute and data share it; idle threads sleep, after a short look for
+/// more; fork is safe (the child starts its own threads on first use); several callers at once are correct.
 namespace sorus {
 
 /// Number of threads that a parallel loop may use, the calling one included. Default: SORUS_NUM_THREADS or
