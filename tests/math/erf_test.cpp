@@ -26,6 +26,22 @@ long double mish_reference(long double x) {
   return x < 0 ? x * e * (e + 2) / (e * e + 2 * e + 2) : x * (1 + 2 * e) / (1 + 2 * e + 2 * e * e);
 }
 
+long double selu_reference(long double x) {
+  return 1.0507009873554804934193349852946L *
+         (x > 0 ? x : 1.6732632423543772848170429916717L * std::expm1(x));
+}
+
+/// Near zero x t / (1 + t) with Lambert's continued fraction t = x^2 / (3 + x^2 / (5 + ...)), so that nothing
+/// cancels.
+long double tanhshrink_reference(long double x) {
+  if (!(std::fabs(x) < 2)) return x - std::tanh(x);
+  const long double square = x * x;
+  long double bottom = 61;
+  for (int k = 59; k >= 3; k -= 2) bottom = k + square / bottom;
+  const long double t = square / bottom;
+  return x * t / (1 + t);
+}
+
 /// Newton's method in long double from a rough start, on erfc where erf is near one.
 long double erf_inverse_reference(long double x) {
   const long double a = std::fabs(x);
@@ -53,6 +69,8 @@ std::vector<UnaryCase<T>> cases() {
       {"gelu", gelu<V>, gelu_reference, 1.7},
       {"gelu_tanh", gelu_tanh<V>, gelu_tanh_reference, 1.9},
       {"mish", mish<V>, mish_reference, 1.6},
+      {"selu", selu<V>, selu_reference, 1.6},
+      {"tanhshrink", tanhshrink<V>, tanhshrink_reference, 1.6},
   };
 }
 
