@@ -124,7 +124,21 @@ OP_ERRORS(unsorted_segment_sum) {
            },
            ErrorKind::kShape, "got shape (2,) for shape (1,)"},
           {"count", [] { (void)unsorted_segment_sum(Tensor({1.0F}), Tensor({0}), -1); }, ErrorKind::kValue,
-           "got -1"}};
+           "got -1"},
+          {"number of segments",
+           [] {
+             (void)unsorted_segment_sum(Tensor({1.0F, 2.0F}), Tensor({0, 2}), 2);
+           },
+           ErrorKind::kIndex, "unsorted_segment_sum: index out of range on axis 0: got 2"},
+          {"no segment", [] { (void)unsorted_segment_sum(Tensor({1.0F}), Tensor({0}), 0); },
+           ErrorKind::kIndex, "got 0 segments"}};
+}
+OP_ERRORS(unsorted_segment_max) {
+  return {{"number of segments",
+           [] {
+             (void)unsorted_segment_max(Tensor({1.0F, 2.0F}), Tensor({0, 3}), 2);
+           },
+           ErrorKind::kIndex, "index out of range on axis 0: got 3"}};
 }
 
 OP_SAMPLES(reverse_sequence) {

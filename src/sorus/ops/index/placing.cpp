@@ -3,9 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "sorus/ops/detail/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
+#include "sorus/ops/reduce/reduce.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -28,7 +30,8 @@ double neutral(DType t, bool maximum) {
   });
 }
 
-/// Takes x into `count` segments that start at one number. A segment more takes what is left out.
+/// Takes x into `count` segments that start at one number. A segment more takes what is left out, the slices
+/// with negative numbers.
 Tensor segments_of(std::string_view op, const Tensor& x, const Tensor& segments, int64_t count, double start,
                    ScatterMode mode) {
   bool fits = segments.rank() <= x.rank();
@@ -39,12 +42,22 @@ Tensor segments_of(std::string_view op, const Tensor& x, const Tensor& segments,
   SORUS_CHECK(count >= 0, ValueError, "{}: number of segments is negative: got {}, need 0 or more", op,
               count);
   Tensor list = cast(detail::as_indices(op, segments), DType::kInt64);
-  Tensor last = full({DType::kInt64, {}, {}}, static_cast<double>(count));
-  list = where(less(list, zeros_view({DType::kInt64, {}, {}})), last, list);
+  Tensor zero = zeros_view({DType::kInt64, {}, {}});
+  Tensor left_out = less(list, zero);
+  Tensor places = broadcast_to(full({DType::kInt64, {}, {}}, static_cast<double>(count)), list.shape());
+  if (list.numel() > 0) {
+    // A look-up of the segments' numbers, for its check of them. Without segments no number stands for one.
+    bool none = count == 0;
+    SORUS_CHECK(!none || all(left_out).item<bool>(), IndexError,
+                "{}: segment out of range: got {} segments, need more than the greatest number", op, count);
+    Tensor inside = where(left_out, zero, list);
+    Tensor numbers = arange(0, static_cast<double>(none ? 1 : count), 1);
+    places = where(left_out, places, detail::told_as(op, [&] { return gather(numbers, inside, 0); }));
+  }
   Shape shape{count + 1};
   for (int i = segments.rank(); i < x.rank(); ++i) shape.push_back(x.size(i));
   Tensor empty = broadcast_to(full({x.dtype(), {}, {}}, start), shape);
-  return narrow(scatter(empty, list, x, mode), 0, 0, count);
+  return narrow(scatter(empty, places, x, mode), 0, 0, count);
 }
 
 }  // namespace

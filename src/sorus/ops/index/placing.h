@@ -26,8 +26,8 @@ namespace sorus {
                                                 int64_t axis1 = 0, int64_t axis2 = 1);
 
 /// out[s, b...] = sum (product, largest, smallest) of x[i..., b...] over the i with segments[i...] == s <
-/// count. Elements of negative segments are left out. Segments without elements hold 0 (1, the least number,
-/// the greatest).
+/// count. Elements of negative segments are left out; numbers of count or more throw IndexError. Segments
+/// without elements hold 0 (1, the least number, the greatest).
 [[nodiscard]] SORUS_API Tensor unsorted_segment_sum(const Tensor& x, const Tensor& segments, int64_t count);
 [[nodiscard]] SORUS_API Tensor unsorted_segment_prod(const Tensor& x, const Tensor& segments, int64_t count);
 [[nodiscard]] SORUS_API Tensor unsorted_segment_max(const Tensor& x, const Tensor& segments, int64_t count);
