@@ -116,7 +116,14 @@ Dataset batch(const Dataset& self, nb::handle size, bool drop_remainder, nb::obj
     auto callable = std::make_shared<Held>(nb::borrow(size));
     options.size_of = [callable](const data::BatchInfo& info) {
       GilAcquire gil;
-      return nb::cast<int64_t>(nb::int_(callable->get()(nb::cast(info))));
+      nb::object given = callable->get()(nb::cast(info));
+      int64_t rows = PyLong_AsLongLong(given.ptr());
+      if (rows == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        raise<TypeError>("batch: batch_size gives no size: got {} of its function, need an int",
+                         type_text(given.ptr()));
+      }
+      return rows;
     };
   } else {
     options.size = nb::cast<int64_t>(size);

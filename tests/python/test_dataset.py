@@ -570,3 +570,36 @@ def test_an_image_without_pillow_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ImportError, match="pip install pillow"):
         vision.ToPIL()(np.zeros((2, 2), np.uint8))
+
+
+@pytest.mark.parametrize("method", ["batch", "shuffle", "take", "skip", "repeat"])
+def test_counts_that_are_none(method):
+    data = ds.NumpySlicesDataset([1, 2, 3, 4], "x")
+    with pytest.raises(ValueError, match=f"^{method}: .* is out of range: got 9223372036854775808, need"):
+        getattr(data, method)(2**63)
+    for wrong in ("2", 2.0, [2], True):
+        with pytest.raises(
+            TypeError, match=f"^{method}: .* has the wrong type: got {type(wrong).__name__}, need int"
+        ):
+            getattr(data, method)(wrong)
+    with pytest.raises(ValueError, match=f"^{method}: .* is out of range: got -2, need"):
+        getattr(data, method)(-2)
+
+
+@pytest.mark.parametrize("method", ["batch", "shuffle", "take", "repeat"])
+def test_counts_beyond_the_rows(method):
+    data = getattr(ds.NumpySlicesDataset([1, 2, 3], "x", shuffle=False), method)(2**62)
+    row = next(data.create_tuple_iterator(num_epochs=1, output_numpy=True))[0]
+    assert row.size == (3 if method == "batch" else 1)
+
+
+def test_batch_size_of_a_function_that_gives_none():
+    data = ds.NumpySlicesDataset([1, 2, 3], "x").batch(lambda info: "many")
+    with pytest.raises((TypeError, RuntimeError), match="batch: batch_size gives no size: got str"):
+        list(data.create_tuple_iterator(num_epochs=1))
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3]], ([[1, 2], [3]], [1, 2]), ([(1, 2), (3,)],)])
+def test_ragged_rows(rows):
+    with pytest.raises((TypeError, ValueError), match=r"NumpySlicesDataset: .*: got .*, need"):
+        list(ds.NumpySlicesDataset(rows, shuffle=False).create_tuple_iterator(num_epochs=1))

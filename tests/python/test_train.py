@@ -290,3 +290,18 @@ def test_the_demo_has_equal_bits_in_python_and_cpp_and_for_one_thread():
         pytest.skip("needs the program examples/lenet in build/")
     newest = max(programs, key=lambda p: p.stat().st_mtime)
     assert weights_printed([str(newest), "--epochs", "1", "--batch", "100"]) == python
+
+
+def test_columns_that_do_not_fit_the_loss():
+    model = train.Model(
+        nn.Dense(2, 1), nn.MSELoss(), nn.SGD(nn.Dense(2, 1).trainable_params()), metrics={"loss"}
+    )
+    x = Tensor(np.ones((3, 2), np.float32))
+    with pytest.raises(
+        ValueError, match="train: number of columns does not fit: got 1 of the dataset, need data"
+    ):
+        model.train(1, [(x,)])
+    with pytest.raises(
+        ValueError, match="eval: number of columns does not fit: got 3 of the dataset, need data"
+    ):
+        model.eval([(x, x, x)])

@@ -6,17 +6,21 @@ import numbers
 import warnings
 from typing import Any
 
+_LIMIT = 2**63
+
 
 def names_of(op: str, argument: str, value: Any) -> list[str]:
     """Column names as a list: one name, several, or none."""
     if value is None:
         return []
+    if not isinstance(value, (str, list, tuple)) and not hasattr(value, "__iter__"):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need names")
     names = [value] if isinstance(value, str) else list(value)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{op}: {argument} has the wrong type: got {type(name).__name__}, need names")
     if len(set(names)) != len(names):
-        raise ValueError(f"{op}: {argument} names a column twice: got {names}")
+        raise ValueError(f"{op}: {argument} names a column twice: got {names}, need each once")
     return names
 
 
@@ -26,6 +30,8 @@ def integer(op: str, argument: str, value: Any, low: int | None = None) -> int:
         raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need int")
     if low is not None and value < low:
         raise ValueError(f"{op}: {argument} is out of range: got {value}, need {low} or more")
+    if not -_LIMIT <= value < _LIMIT:
+        raise ValueError(f"{op}: {argument} is out of range: got {value}, need an int of 64 bits")
     return int(value)
 
 

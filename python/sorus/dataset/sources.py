@@ -28,6 +28,21 @@ def _options(
     }
 
 
+def _rows(column: Any) -> Any:
+    """A column whose rows have one shape: the list or array itself, an array of anything else."""
+    if isinstance(column, numpy.ndarray):
+        return column
+    try:
+        made = numpy.asarray(column)
+    except ValueError:
+        lengths = sorted({len(row) for row in column if hasattr(row, "__len__")})
+        raise ValueError(
+            "NumpySlicesDataset: rows of a column make no array: "
+            f"got rows of length {' and '.join(map(str, lengths[:4]))}, need rows of one shape"
+        ) from None
+    return column if isinstance(column, list) else made
+
+
 class MnistDataset(MappableDataset):
     """Images of handwritten digits and their labels, from a folder with the four files, compressed or not.
 
@@ -122,7 +137,7 @@ class NumpySlicesDataset(MappableDataset):
                 )
             if numpy.ndim(column) == 0 if isinstance(column, numpy.ndarray) else len(column) == 0:
                 raise ValueError("NumpySlicesDataset: a column is empty: need a row or more")
-        return [c if isinstance(c, (list, numpy.ndarray)) else numpy.asarray(c) for c in columns], names
+        return [_rows(column) for column in columns], names
 
 
 class GeneratorDataset(MappableDataset):

@@ -60,8 +60,13 @@ def _run_callbacks(callbacks):
     return callbacks if isinstance(callbacks, CallbackManager) else CallbackManager(callbacks)
 
 
-def _arguments(batch):
-    """Positional and named arguments of a batch."""
+def _arguments(batch, what, loss_fn):
+    """Positional and named arguments of a batch; with a loss function they are data and a label."""
+    if loss_fn is not None and len(batch) != 2:
+        raise ValueError(
+            f"{what}: number of columns does not fit: got {len(batch)} of the dataset, need data and label "
+            "for 'loss_fn'; a network that gives its own loss takes any number"
+        )
     return ((), batch) if isinstance(batch, dict) else (tuple(batch), {})
 
 
@@ -258,7 +263,7 @@ class Model:
             state.cur_step_num += 1
             state.train_dataset_element = batch
             manager.tell("on_train_step_begin", context)
-            args, kwargs = _arguments(batch)
+            args, kwargs = _arguments(batch, "train", self._loss_fn)
             state.net_outputs = self._train_network(*args, **kwargs)
             self._update_loss_scale(state.net_outputs)
             if not state.batch_num:
@@ -305,13 +310,14 @@ class Model:
             net_outputs=None,
         )
         context = RunContext(state)
+        loss_fn = self._loss_fn if type(self._eval_network) is nn.WithEvalCell else None
         with _Modes(self._eval_network, False):
             manager.tell("on_eval_begin", context)
             manager.tell("on_eval_epoch_begin", context)
             for batch in batches.epoch():
                 state.cur_step_num += 1
                 manager.tell("on_eval_step_begin", context)
-                args, kwargs = _arguments(batch)
+                args, kwargs = _arguments(batch, "eval", loss_fn)
                 state.net_outputs = self._eval_network(*args, **kwargs)
                 self._update_metrics(state.net_outputs)
                 manager.tell("on_eval_step_end", context)
