@@ -70,6 +70,17 @@ Shape shape_of(const nb::ndarray<nb::ro>& a) {
   return shape;
 }
 
+/// NumPy lets other bytes than 0 and 1 stand for bools, as in uint8 memory seen as bool; kernels do not.
+bool has_other_bools(const std::byte* from, const Strides& strides, const Shape& shape, int axis = 0) {
+  int64_t extent = axis < shape.rank() ? shape.size(axis) : 1;
+  for (int64_t i = 0; i < extent; ++i) {
+    const std::byte* at = axis < shape.rank() ? from + i * strides[axis] : from;
+    if (axis + 1 >= shape.rank() ? *at > std::byte{1} : has_other_bools(at, strides, shape, axis + 1))
+      return true;
+  }
+  return false;
+}
+
 Tensor copy_array(const ReadOnlyArray& a) {
   DType dtype = dtype_of_dlpack(a.dtype());
   Shape shape = shape_of(a);
@@ -77,7 +88,10 @@ Tensor copy_array(const ReadOnlyArray& a) {
   for (size_t i = 0; i < a.ndim(); ++i) strides[static_cast<int>(i)] = a.stride(i);
   Ref<Value> v = make_dense({dtype, {}, shape});
   const auto* from = static_cast<const std::byte*>(a.data_handle()) + a.byte_offset();
-  copy_strided(from, strides, v->storage->data(), v->strides, shape, dtype_size(dtype));
+  std::byte* to = v->storage->data();
+  copy_strided(from, strides, to, v->strides, shape, dtype_size(dtype));
+  if (dtype == DType::kBool)
+    for (int64_t i = 0, n = shape.numel(); i < n; ++i) to[i] = std::byte{to[i] != std::byte{0}};
   return Tensor(std::move(v));
 }
 
@@ -141,6 +155,7 @@ Tensor from_number(Scalar s, DType dtype) {
 }
 
 /// Wraps the memory of an array without a copy; it stays alive as long as the tensor. `what` is who asks.
+/// Bools of other bytes than 0 and 1 are copied.
 Tensor share_array(const AnyArray& a, const char* what) {
   DType dtype = dtype_of_dlpack(a.dtype());
   SORUS_CHECK(a.device_type() == nb::device::cpu::value, NotSupportedError,
@@ -161,6 +176,8 @@ Tensor share_array(const AnyArray& a, const char* what) {
   SORUS_CHECK(reinterpret_cast<uintptr_t>(start) % dtype_size(dtype) == 0, ValueError,
               "{}: memory is not aligned: got an address that is no multiple of {}, need one", what,
               dtype_size(dtype));
+  if (dtype == DType::kBool && has_other_bools(start, v->strides, type.shape))
+    return copy_array(ReadOnlyArray(a));
   v->storage = Storage::external(
       start, static_cast<size_t>((last + 1) * bytes), {}, new AnyArray(a),
       [](void* p) { drop_with_lock(p, [](void* array) { delete static_cast<AnyArray*>(array); }); });

@@ -1,6 +1,7 @@
 #include "binding/bridge.h"
 
 #include <new>
+#include <stdexcept>
 
 namespace sorus::python {
 
@@ -50,7 +51,9 @@ void translate_exception() noexcept {
   } catch (const Error& e) {
     PyErr_SetString(exception_of(e.kind()), e.what());
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    PyErr_SetString(PyExc_MemoryError, "memory: out of memory: got more than the system gives, need less");
+  } catch (const std::length_error&) {
+    PyErr_SetString(PyExc_MemoryError, "memory: out of memory: got more elements than fit, need less");
   } catch (const nb::builtin_exception& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::exception& e) {
