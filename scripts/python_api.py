@@ -162,9 +162,11 @@ class Api:
             node = node.value
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return ""
-        # Conversion to a dtype around or before a call changes nothing of what it does.
-        if node.func.id == "cast_if" and isinstance(node.args[0], ast.Call):
-            return self._doc(node.args[0])
+        # Conversion to a dtype around or before a call changes nothing of what it does, nor where it is kept.
+        if node.func.id in ("cast_if", "in_place", "written"):
+            inner = next((a for a in node.args if isinstance(a, ast.Call)), None)
+            if inner is not None:
+                return self._doc(inner)
         nested = [a for a in node.args if isinstance(a, ast.Call) and a.func.id != "cast_if"]
         if nested:
             return f"`{ast.unparse(node)}`"

@@ -124,7 +124,9 @@ class Inference:
         if target in self._helpers and target not in self._busy:
             function = self._helpers[target]
             arguments = [*function.args.posonlyargs, *function.args.args]
-            if place < len(arguments):
+            if place < len(arguments) and (said := arguments[place].annotation) is not None:
+                yield ast.unparse(said)
+            elif place < len(arguments):
                 self._busy.add(target)
                 found = self.parameter(list(function.body), arguments[place].arg, None)
                 self._busy.discard(target)
@@ -225,7 +227,9 @@ class Inference:
             return ast.unparse(function.returns)
         self._busy.add(name)
         parameters = {
-            a.arg: self.parameter(list(function.body), a.arg, None)
+            a.arg: ast.unparse(a.annotation)
+            if a.annotation is not None
+            else self.parameter(list(function.body), a.arg, None)
             for a in [*function.args.posonlyargs, *function.args.args]
         }
         found = self.result(function, parameters)

@@ -2,16 +2,28 @@
 
 #include <algorithm>
 
+#include "binding/spelling.h"
 #include "sorus/ops/elementwise/elementwise.h"
 
 namespace sorus::python {
 
+const char* words_of(Kind kind) {
+  static constexpr const char* kWords[] = {
+      "a Tensor", "a list or tuple of Tensors", "a number", "a bool", "an int",
+      "a number", "an int or a tuple of ints",  "a dtype",  "a str",  "another type",
+  };
+  return kWords[static_cast<size_t>(kind)];
+}
+
+std::string Frame::name_of(size_t i) const {
+  if (call && call->arguments[i].from == Source::From::kParameter)
+    return nb::str(nb::handle(overload->names[call->arguments[i].index])).c_str();
+  return i < function.names.size() ? nb::str(nb::handle(function.names[i])).c_str() : std::to_string(i);
+}
+
 void Frame::refuse(size_t i, const char* need) const {
-  PyObject* o = at(i);
-  std::string name =
-      i < function.names.size() ? nb::str(nb::handle(function.names[i])).c_str() : std::to_string(i);
-  raise<TypeError>("{}: argument '{}' has the wrong type: got {}, need {}", function.name, name, type_text(o),
-                   need);
+  raise<TypeError>("{}: argument '{}' has the wrong type: got {}, need {}", function.name, name_of(i),
+                   type_text(at(i)), need);
 }
 
 bool Frame::beside(DType* dtype) const {
@@ -92,14 +104,23 @@ void convert(Frame& f, size_t i, bool& out) {
   }
 }
 
+namespace {
+
+/// Refuses what Python could not convert to int64.
+[[noreturn]] void refuse_int(Frame& f, size_t i, PyObject* o, const char* need) {
+  PyErr_Clear();
+  SORUS_CHECK(!PyLong_Check(o), ValueError, "{}: argument '{}' is out of range: got {}, need 64 bits",
+              f.function.name, f.name_of(i), nb::repr(nb::handle(o)).c_str());
+  f.refuse(i, need);
+}
+
+}  // namespace
+
 void convert(Frame& f, size_t i, int64_t& out) {
   PyObject* o = f.at(i);
   if (PyFloat_Check(o)) f.refuse(i, "an int");
   out = PyLong_AsLongLong(o);
-  if (out == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    f.refuse(i, "an int");
-  }
+  if (out == -1 && PyErr_Occurred()) refuse_int(f, i, o, "an int");
 }
 
 void convert(Frame& f, size_t i, double& out) {
@@ -123,10 +144,8 @@ template <class List>
 void collect_ints(Frame& f, size_t i, PyObject* o, List& out) {
   auto add = [&](PyObject* item) {
     int64_t v = PyFloat_Check(item) ? -1 : PyLong_AsLongLong(item);
-    if (v == -1 && (PyFloat_Check(item) || PyErr_Occurred())) {
-      PyErr_Clear();
-      f.refuse(i, "an int or a list or tuple of ints");
-    }
+    if (v == -1 && (PyFloat_Check(item) || PyErr_Occurred()))
+      refuse_int(f, i, item, "an int or a list or tuple of ints");
     out.push_back(v);
   };
   bool list = PyTuple_Check(o) || PyList_Check(o);
@@ -174,7 +193,7 @@ int64_t convert_word(Frame& f, size_t i, std::span<const char* const> words) {
     known += (k ? ", '" : "'") + std::string(words[k]) + "'";
   }
   raise<ValueError>("{}: argument '{}' has an unknown value: got '{}', need one of {}", f.function.name,
-                    nb::str(nb::handle(f.function.names[i])).c_str(), got, known);
+                    f.name_of(i), got, known);
 }
 
 PyObject* to_python(const Ints& v) {

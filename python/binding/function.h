@@ -17,7 +17,7 @@
 /// follows from its C++ type; nothing here is written per function.
 namespace sorus::python {
 
-/// What an argument accepts; decides overloads and the words of errors.
+/// What an argument accepts; decides overloads and the words of errors. The order is that of words_of().
 enum class Kind : uint8_t {
   kTensor,
   kTensors,
@@ -30,6 +30,9 @@ enum class Kind : uint8_t {
   kString,
   kAny,
 };
+
+/// "a Tensor", "an int": what such an argument needs, for errors.
+[[nodiscard]] const char* words_of(Kind kind);
 
 /// Longest list of parameters of a C++ function or of a spelling.
 inline constexpr size_t kMaxParameters = 24;
@@ -52,14 +55,22 @@ struct Function {
   std::vector<PyObject*> defaults = {};
 };
 
+struct Overload;
+struct Call;
+
 /// One call of a Function: borrowed arguments, one for each parameter.
 struct Frame {
   const Function& function;
   PyObject* const* arguments;
+  /// What calls, for the names of arguments in errors; null for calls from elsewhere.
+  const Overload* overload = nullptr;
+  const Call* call = nullptr;
   int64_t largest = 0;  ///< elements of the largest tensor operand
 
   [[nodiscard]] PyObject* at(size_t i) const { return arguments[i]; }
-  /// Argument i in words, for errors: "add: argument 'other'".
+  /// The name of argument i as the caller knows it.
+  [[nodiscard]] std::string name_of(size_t i) const;
+  /// Throws TypeError: "add: argument 'other' has the wrong type: got str, need ...".
   [[noreturn]] void refuse(size_t i, const char* need) const;
   /// The dtype of the first tensor among the operands that promote weakly with i; false when there is none.
   [[nodiscard]] bool beside(DType* dtype) const;

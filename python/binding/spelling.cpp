@@ -1,5 +1,6 @@
 #include "binding/spelling.h"
 
+#include <bit>
 #include <map>
 
 namespace sorus::python {
@@ -93,7 +94,7 @@ PyObject* evaluate_call(const Overload& o, const Bound& bound, const Call& call)
   if (call.function) {
     for (size_t i = 0; i < count; ++i)  // None stands for the function's own default
       if (arguments[i] == Py_None && call.function->defaults[i]) arguments[i] = call.function->defaults[i];
-    Frame frame{*call.function, arguments};
+    Frame frame{*call.function, arguments, &o, &call};
     result = nb::steal<nb::object>(nb::handle(call.function->invoke(call.function->pointer, frame)));
   } else {
     result = nb::steal<nb::object>(nb::handle(PyObject_Vectorcall(call.callable, arguments, count, nullptr)));
@@ -104,6 +105,35 @@ PyObject* evaluate_call(const Overload& o, const Bound& bound, const Call& call)
     if (!result.is_valid()) throw nb::python_error();
   }
   return result.release().ptr();
+}
+
+/// What a Python callable's annotation says of a parameter; kAny for what is not told apart here.
+Kind annotated(nb::handle annotations, nb::handle parameter) {
+  nb::object found = nb::steal<nb::object>(PyObject_GetItem(annotations.ptr(), parameter.ptr()));
+  if (!found.is_valid()) {
+    PyErr_Clear();
+    return Kind::kAny;
+  }
+  std::string text = nb::str(found).c_str();
+  if (text == "Tensor") return Kind::kTensor;
+  if (text == "int") return Kind::kInt;
+  if (text == "float") return Kind::kFloat;
+  return text == "str" ? Kind::kString : Kind::kAny;
+}
+
+/// Takes over what a Python callable says of the parameters that it is given.
+void read_annotations(Overload& o, const Call& call) {
+  nb::object code = nb::getattr(nb::handle(call.callable), "__code__", nb::none());
+  if (code.is_none()) return;
+  nb::object annotations = nb::handle(call.callable).attr("__annotations__");
+  nb::tuple variables = nb::cast<nb::tuple>(code.attr("co_varnames"));
+  for (size_t i = 0; i < call.arguments.size() && i < variables.size(); ++i) {
+    const Source& s = call.arguments[i];
+    Kind kind = s.from == Source::From::kParameter ? annotated(annotations, variables[i]) : Kind::kAny;
+    if (kind == Kind::kAny) continue;
+    o.kinds[s.index] = kind;
+    o.checked |= 1U << s.index;
+  }
 }
 
 /// Reads ("parameter", i), ("constant", object) or ("call", target, arguments, select); calls are appended.
@@ -127,6 +157,7 @@ Source read_source(Overload& o, nb::handle item) {
   }
   for (nb::handle argument : nb::cast<nb::tuple>(t[2])) call.arguments.push_back(read_source(o, argument));
   call.select = nb::cast<int>(t[3]);
+  if (!call.function) read_annotations(o, call);
   if (call.function) {
     SORUS_CHECK(call.arguments.size() == call.function->kinds.size(), ValueError,
                 "spelling: wrong number of arguments: got {} for {}({}) in '{}'", call.arguments.size(),
@@ -206,6 +237,17 @@ bool accepts(const Overload& o, const Bound& bound) {
     if (!accepts_one(o.kinds[i], o.weak >> i & 1U, v)) return false;
   }
   return true;
+}
+
+void check_kinds(const std::string& name, const Overload& o, const Bound& bound) {
+  for (uint32_t left = o.checked; left != 0; left &= left - 1) {
+    auto i = static_cast<size_t>(std::countr_zero(left));
+    PyObject* v = bound.values[i];
+    if (v == o.defaults[i] || accepts_one(o.kinds[i], o.weak >> i & 1U, v)) continue;
+    if (o.kinds[i] == Kind::kInt && PyBool_Check(v)) continue;
+    raise<TypeError>("{}: argument '{}' has the wrong type: got {}, need {}", name, word(o.names[i]),
+                     type_text(v), words_of(o.kinds[i]));
+  }
 }
 
 PyObject* evaluate(const Overload& o, const Bound& bound) { return evaluate_call(o, bound, o.calls.back()); }

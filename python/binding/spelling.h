@@ -32,6 +32,7 @@ struct Overload {
   std::vector<Call> calls;  ///< nested ones first; the last gives the result
   std::vector<Kind> kinds;  ///< what each parameter accepts, as far as one call says so
   uint32_t weak = 0;        ///< parameters for which a number may stand for a tensor
+  uint32_t checked = 0;     ///< parameters of Python callables that say what they accept
 };
 
 /// Values of the parameters of an overload during a call; `owned` keeps the tuple of a variadic one.
@@ -51,6 +52,8 @@ struct Given {
 [[nodiscard]] bool fit(const Overload& o, const Given& given, Bound& bound, std::string& why);
 /// True when each bound value is of the kind that its parameter accepts.
 [[nodiscard]] bool accepts(const Overload& o, const Bound& bound);
+/// Throws TypeError when a parameter of a Python callable is not of its kind; `name` is the spelling's.
+void check_kinds(const std::string& name, const Overload& o, const Bound& bound);
 /// The result, a new reference. Throws.
 [[nodiscard]] PyObject* evaluate(const Overload& o, const Bound& bound);
 /// An overload from the tuple that the package makes of a row. Throws ValueError for an unknown function.

@@ -1,6 +1,7 @@
 
 #include "binding/bridge.h"
 #include "binding/slots.h"
+#include "sorus/ops/elementwise/elementwise.h"
 
 /// The Python class Tensor: construction, properties and conversion to Python numbers. Everything computed is
 /// elsewhere: operators in slots.cpp, indexing in indexing.cpp, functions and methods as rows over the table.
@@ -75,7 +76,15 @@ nb::object item(Self self, nb::args at) {
   const Tensor& t = tensor_of(self.ptr());
   if (at.size() == 0) return python_number(single(self, "item"));
   nb::object array = to_numpy(t);
-  return array.attr("item")(*at);
+  try {
+    return array.attr("item")(*at);
+  } catch (nb::python_error& e) {
+    bool beyond = e.matches(PyExc_IndexError);
+    std::string got = nb::repr(nb::handle(at.ptr())).c_str();
+    std::string need = fmt::format("an int below {} or one for each axis of {}", t.numel(), t.shape());
+    if (beyond) raise<IndexError>("item: index is out of range: got {}, need {}", got, need);
+    raise<TypeError>("item: index does not fit: got {}, need {}", got, need);
+  }
 }
 
 nb::tuple strides_tuple(Self self) {
@@ -94,6 +103,22 @@ nb::object assign_value(Self self, nb::handle other) {
   SORUS_CHECK(is_tensor(other.ptr()), TypeError,
               "assign_value: argument has the wrong type: got {}, need a Tensor", type_text(other.ptr()));
   handle.set(tensor_of(other.ptr()));
+  return nb::borrow(self);
+}
+
+/// self += other (or -= other) in the dtype of `self`. One step: the lock is kept and no Python code runs
+/// between reading and writing, so that neither another thread nor a signal handler comes in between.
+nb::object accumulate(Self self, nb::handle other, bool subtract) {
+  PyObject* o = other.ptr();
+  TensorHandle& handle = handle_of(self.ptr());
+  DType dtype = handle.get().dtype();
+  Tensor value = is_number(o) ? scalar_beside(to_scalar(o), dtype) : tensor_from_object(o, nullptr);
+  const Tensor& before = handle.get();
+  Tensor after = cast_to(subtract ? sub(before, value) : add(before, value), dtype);
+  SORUS_CHECK(after.shape() == before.shape(), ShapeError,
+              "{}: value has another shape: got {}, need one that broadcasts to {}",
+              subtract ? "assign_sub" : "assign_add", value.shape(), before.shape());
+  handle.set(std::move(after));
   return nb::borrow(self);
 }
 
@@ -121,6 +146,7 @@ void bind_conversions(nb::class_<TensorHandle>& cls) {
           "__deepcopy__", [](Self self, nb::handle) { return wrap_object(tensor_of(self.ptr())); },
           nb::arg("memo").none())
       .def("_set_value", &assign_value)
+      .def("_accumulate", &accumulate)
       .def("_defined", [](Self self) { return tensor_of(self.ptr()).defined(); })
       .def("_is_contiguous", [](Self self) { return tensor_of(self.ptr()).is_contiguous(); });
 }

@@ -4,6 +4,19 @@ from . import _calls, _core, _tree
 from ._core import Tensor
 
 
+def _check_function(fn, what):
+    if not callable(fn):
+        raise TypeError(f"{what}: 'fn' has the wrong type: got {type(fn).__name__}, need a function or Cell")
+
+
+def _check_positions(grad_position, what):
+    if not isinstance(grad_position, (int, tuple, list)) and grad_position is not None:
+        raise TypeError(
+            f"{what}: 'grad_position' has the wrong type: got {type(grad_position).__name__}, "
+            "need an int or a tuple of ints"
+        )
+
+
 def _positions(grad_position, count, what):
     wanted = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
     for p in wanted:
@@ -16,12 +29,18 @@ def _positions(grad_position, count, what):
     return wanted
 
 
-def _weights(weights):
+def _weights(weights, what):
     if weights is None:
         return [], True
     if isinstance(weights, Tensor):
         return [weights], True
-    return list(weights), False
+    listed = list(weights) if hasattr(weights, "__iter__") else [None]
+    if not all(isinstance(w, Tensor) for w in listed):
+        raise TypeError(
+            f"{what}: 'weights' have the wrong type: got {type(weights).__name__}, "
+            "need a Parameter or a list or tuple of them"
+        )
+    return listed, False
 
 
 def _told_apart(args, positions):
@@ -105,7 +124,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
         raise ValueError(
             "value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights'"
         )
-    chosen, single_weight = _weights(weights)
+    _check_function(fn, "value_and_grad")
+    _check_positions(grad_position, "value_and_grad")
+    chosen, single_weight = _weights(weights, "value_and_grad")
 
     def differentiated(*args, **kwargs):
         positions = () if grad_position is None else _positions(grad_position, len(args), "value_and_grad")
@@ -159,7 +180,8 @@ class GradOperation:
     def __call__(self, fn, weights=None):
         if self.get_by_list and weights is None and hasattr(fn, "trainable_params"):
             weights = fn.trainable_params()
-        chosen, single_weight = _weights(weights if self.get_by_list else None)
+        _check_function(fn, "GradOperation")
+        chosen, single_weight = _weights(weights if self.get_by_list else None, "GradOperation")
 
         def gradient(*args, **kwargs):
             sens = ()
@@ -192,7 +214,8 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
     >>> pullback(Tensor([1.0, 10.0])).tolist()
     [2.0, 40.0]
     """
-    chosen, _ = _weights(weights)
+    _check_function(fn, "vjp")
+    chosen, _ = _weights(weights, "vjp")
     if not inputs:
         raise TypeError("vjp: no inputs: got none, need the arguments of the function")
     result = None
@@ -224,6 +247,7 @@ def jvp(fn, inputs, v, has_aux=False):
     >>> tangent.tolist()
     [2.0, 40.0]
     """
+    _check_function(fn, "jvp")
     args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     result = None
 

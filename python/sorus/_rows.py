@@ -85,14 +85,29 @@ def lazy(scope, table):
 
 
 def make(name, lines, module, helpers=None):
-    """A function from its rows."""
+    """A function from its rows. Errors are told in its words, unless it is the library's own."""
     descriptions = []
     for line in lines:
         left, right = line.split(" -> ")
         descriptions.append(_describe(left, left[left.index("(") + 1 : left.rindex(")")], right, helpers))
     shown = [d[0] for d in descriptions]
     doc = _core.op_doc(name) or _words_of(descriptions[0][-1])
-    return _core.make_op(name, module, "\n".join(shown) + ("\n\n" + doc if doc else ""), descriptions)
+    text = "\n".join(shown) + ("\n\n" + doc if doc else "")
+    return _core.make_op(name, module, text, descriptions, module != "sorus._functions")
+
+
+def spellings_of(function):
+    """The ways to call a function of rows, as they stand in its documentation."""
+    return (function.__doc__ or "").split("\n\n")[0].splitlines()
+
+
+def signature_of(function):
+    """What inspect.signature says: the first way to call it."""
+    import inspect
+
+    text = spellings_of(function)[0]
+    made = eval(f"lambda {text[text.index('(') + 1 : text.rindex(')')]}: 0", _CONSTANTS)  # noqa: S307
+    return inspect.signature(made)
 
 
 def _words_of(call):

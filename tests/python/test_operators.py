@@ -67,8 +67,11 @@ def test_spellings():
         (lambda t: ops.add(t, 1, 2), "add: too many positional arguments: got 3, need at most 2"),
         (lambda t: ops.add(t, other=1, input=2), "argument given twice: got 'input'"),
         (lambda t: ops.add(t, 1, foo=2), "unexpected keyword argument: got 'foo'"),
-        (lambda t: ops.add(t, "x"), "argument 'b' has the wrong type: got str, need a Tensor or a number"),
-        (lambda t: ops.relu(3), "argument 'x' has the wrong type: got int, need a Tensor"),
+        (
+            lambda t: ops.add(t, "x"),
+            "add: argument 'other' has the wrong type: got str, need a Tensor or a number",
+        ),
+        (lambda t: ops.relu(3), "relu: argument 'input' has the wrong type: got int, need a Tensor"),
         (lambda t: ops.cast(t, "x"), "argument 'dtype' has the wrong type: got str"),
     ],
 )

@@ -4,6 +4,8 @@ As in MindSpore, the boxes of iou, encode and decode hold their last pixels, so 
 pixels wide; those of nms_with_mask and of crops are of points.
 """
 
+from __future__ import annotations
+
 import math
 
 from .. import _functions as F
@@ -14,11 +16,11 @@ from .sampling import bilinear
 _int64 = _d["int64"]
 
 
-def _corners(boxes):
+def _corners(boxes: Tensor):
     return [F.narrow(boxes, -1, i, 1) for i in range(4)]
 
 
-def _overlaps(first, second, pixel):
+def _overlaps(first: Tensor, second: Tensor, pixel):
     """Shared areas (rows of second, rows of first), areas of first as a row, of second as a column."""
     a = [F.swapaxes(c, -1, -2) for c in _corners(first)]
     b = _corners(second)
@@ -29,7 +31,7 @@ def _overlaps(first, second, pixel):
     return shared, area_a, area_b
 
 
-def iou(anchors, truths, mode):
+def iou(anchors: Tensor, truths: Tensor, mode):
     """Overlap of all pairs of boxes, over the union ("iou") or the truth's area ("iof")."""
     if mode not in ("iou", "iof"):
         raise ValueError(f"iou: unknown mode: got {mode!r}, need 'iou' or 'iof'")
@@ -37,7 +39,7 @@ def iou(anchors, truths, mode):
     return F.div(shared, area_b if mode == "iof" else F.sub(F.add(area_a, area_b), shared))
 
 
-def _centres(boxes):
+def _centres(boxes: Tensor):
     """Centres x and y, widths and heights."""
     x0, y0, x1, y1 = _corners(boxes)
     return (
@@ -48,7 +50,7 @@ def _centres(boxes):
     )
 
 
-def box_encode(anchors, truths, means, stds):
+def box_encode(anchors: Tensor, truths: Tensor, means, stds):
     """Shifts of the centres in anchors' sizes and logarithms of the ratios of sizes, normalized."""
     ax, ay, aw, ah = _centres(anchors)
     tx, ty, tw, th = _centres(truths)
@@ -57,7 +59,7 @@ def box_encode(anchors, truths, means, stds):
     return F.div(F.sub(deltas, Tensor(list(means), deltas.dtype)), Tensor(list(stds), deltas.dtype))
 
 
-def box_decode(anchors, deltas, max_shape, means, stds, ratio_clip):
+def box_decode(anchors: Tensor, deltas: Tensor, max_shape, means, stds, ratio_clip):
     """Boxes of encoded ones, within an image of height and width max_shape."""
     scaled = F.add(F.mul(deltas, Tensor(list(stds), deltas.dtype)), Tensor(list(means), deltas.dtype))
     dx, dy, dw, dh = _corners(scaled)
@@ -78,7 +80,7 @@ def box_decode(anchors, deltas, max_shape, means, stds, ratio_clip):
     )
 
 
-def nms_with_mask(boxes, threshold):
+def nms_with_mask(boxes: Tensor, threshold):
     """Boxes (N, 5) in descending order of their scores, their places in it, and which to keep: those that
     overlap none kept before them by more than the threshold.
     """
@@ -97,7 +99,7 @@ def nms_with_mask(boxes, threshold):
     return ranked, F.arange(0, count, 1, _int32), Tensor(kept, _d["bool_"])
 
 
-def _sample(images, index, rows, columns, outside, margin):
+def _sample(images: Tensor, index: Tensor, rows, columns, outside, margin):
     """images[index] at the places (R, h, w), clamped to the image; `outside` beyond the margin around it."""
     height, width = images.shape[2:]
     inside = F.logical_and(
@@ -109,13 +111,13 @@ def _sample(images, index, rows, columns, outside, margin):
     return F.where(F.expand_dims(inside, 1), values, outside)
 
 
-def _grid(rows, columns):
+def _grid(rows: Tensor, columns: Tensor):
     """All pairs of the places (R, h) and (R, w)."""
     shape = (rows.shape[0], rows.shape[1], columns.shape[1])
     return F.broadcast_to(F.expand_dims(rows, 2), shape), F.broadcast_to(F.expand_dims(columns, 1), shape)
 
 
-def roi_align(features, rois, height, width, scale, samples, end_mode):
+def roi_align(features: Tensor, rois: Tensor, height, width, scale, samples, end_mode):
     """Means of samples * samples bilinear samples in each of height * width bins of regions (image, box)."""
     if samples < 1:
         raise ValueError(f"ROIAlign: 'sample_num' is out of range: got {samples}, need 1 or more")
@@ -132,7 +134,7 @@ def roi_align(features, rois, height, width, scale, samples, end_mode):
     return F.avg_pool(values, (samples, samples), (samples, samples))
 
 
-def crop_and_resize(image, boxes, index, size, method, outside):
+def crop_and_resize(image: Tensor, boxes, index: Tensor, size, method, outside):
     """Crops (y0, x0, y1, x1 from 0 to 1) of images (N, H, W, C), resized by linear interpolation."""
     if method != "bilinear":
         raise ValueError(f"CropAndResize: unsupported method: got {method!r}, need 'bilinear'")

@@ -53,7 +53,7 @@ def float_power(x, exponent):
     return F.pow(x, exponent.astype(_d["float64"]) if isinstance(exponent, Tensor) else exponent)
 
 
-def round_to(x, decimals) -> Tensor:
+def round_to(x: Tensor, decimals: int) -> Tensor:
     """Rounded half to even at that decimal place."""
     if decimals == 0:
         return F.round(x)
@@ -79,27 +79,27 @@ def clip_each(x, low, high):
     return F.clip(x, low, high)
 
 
-def gelu_by(x, approximate):
+def gelu_by(x: Tensor, approximate):
     """Exact ("none") or by tanh ("tanh")."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: unknown approximate: got {approximate!r}, need 'none' or 'tanh'")
     return F.gelu(x) if approximate == "none" else F.gelu_tanh(x)
 
 
-def fast_gelu(x):
+def fast_gelu(x: Tensor):
     """x / (1 + exp(-1.702 abs(x))) * exp(0.851 (x - abs(x)))."""
     size = F.abs(x)
     return x / (1 + F.exp(-1.702 * size)) * F.exp(0.851 * (x - size))
 
 
-def prelu_channels(x, weight):
+def prelu_channels(x: Tensor, weight: Tensor):
     """x, or weight * x below zero, with one weight or one for each channel."""
     if weight.size > 1 and x.ndim > 2:
         weight = F.reshape(weight, (-1,) + (1,) * (x.ndim - 2))
     return F.prelu(x, weight)
 
 
-def glu(x, axis):
+def glu(x: Tensor, axis: int):
     """First half times the sigmoid of the second."""
     if x.shape[axis] % 2:
         raise ValueError(f"glu: axis has an odd extent: got {x.shape[axis]}, need an even one")
@@ -107,7 +107,7 @@ def glu(x, axis):
     return a * F.sigmoid(b)
 
 
-def isclose(x, other, rtol, atol, equal_nan):
+def isclose(x: Tensor, other: Tensor, rtol: float, atol: float, equal_nan):
     """abs(x - other) <= atol + rtol * abs(other), infinities equal to themselves."""
     if rtol < 0 or atol < 0:
         raise ValueError(
@@ -118,7 +118,7 @@ def isclose(x, other, rtol, atol, equal_nan):
     return F.logical_or(near, F.logical_and(F.isnan(x), F.isnan(other))) if equal_nan else near
 
 
-def nan_to_num(x, nan, posinf, neginf) -> Tensor:
+def nan_to_num(x: Tensor, nan, posinf, neginf) -> Tensor:
     """NaN and infinities replaced; by default with zero and the largest numbers."""
     if not x.dtype.is_floating_point:
         return x
@@ -142,20 +142,24 @@ def logit(x, eps):
     return F.log(F.div(x, F.sub(1, x)))
 
 
-def sinc(x):
-    """sin(pi x) / (pi x)."""
-    scaled = F.mul(x if x.dtype.is_floating_point else x.float(), 3.141592653589793)
-    safe = F.where(F.equal(scaled, 0), 1.0, scaled)
-    return F.where(F.equal(scaled, 0), 1.0, F.div(F.sin(safe), safe))
+def sinc(x: Tensor):
+    """sin(pi x) / (pi x), with the sine of what x is beyond the nearest whole number."""
+    x = x if x.dtype.is_floating_point else x.float()
+    whole = F.round(x)
+    sines = F.sin(F.mul(F.sub(x, whole), 3.141592653589793))
+    sines = F.where(F.equal(F.mod(whole, 2), 0), sines, F.neg(sines))
+    scaled = F.mul(x, 3.141592653589793)
+    zero = F.equal(scaled, 0)
+    return F.where(zero, 1.0, F.div(sines, F.where(zero, 1.0, scaled)))
 
 
 def heaviside(x, values):
-    """0 below zero, `values` at it, 1 above."""
+    """0 below zero, `values` at it, 1 above; 0 for NaN, as MindSpore has it."""
     above = F.cast(F.greater(x, 0), F.add(x, values).dtype)
     return F.where(F.equal(x, 0), values, above)
 
 
-def copysign(x, other):
+def copysign(x: Tensor, other):
     """abs(x) with the sign of other, that of a zero included."""
     _tensor(x, "copysign")
     size = F.abs(x if x.dtype.is_floating_point else x.float())
@@ -166,7 +170,7 @@ def copysign(x, other):
     return F.where(negative, F.neg(size), size)
 
 
-def cast_named(x, dtype):
+def cast_named(x: Tensor, dtype):
     """Converted; the dtype may be a name such as "float32"."""
     if isinstance(dtype, str):
         name = "bool_" if dtype == "bool" else dtype
@@ -176,11 +180,11 @@ def cast_named(x, dtype):
     return F.cast(x, dtype)
 
 
-def cast_like(x, other):
+def cast_like(x: Tensor, other: Tensor):
     """Converted to the dtype of other."""
     return F.cast(x, other.dtype)
 
 
-def type_by(x, dtype):
+def type_by(x: Tensor, dtype):
     """Converted, or the dtype when none is given."""
     return x.dtype if dtype is None else cast_named(x, dtype)

@@ -4,6 +4,8 @@ Elimination works column by column on whole batches of matrices, in float64; res
 dtype.
 """
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _d, _is_int
@@ -11,7 +13,7 @@ from ._common import _d, _is_int
 _float64 = _d["float64"]
 
 
-def _square(x, op):
+def _square(x: Tensor, op):
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"{op}: not square: got shape {x.shape}, need square matrices")
     if not x.dtype.is_floating_point:
@@ -19,15 +21,15 @@ def _square(x, op):
     return F.cast(x, _float64)
 
 
-def _column(x, k):
+def _column(x: Tensor, k):
     return F.narrow(x, -1, k, 1)
 
 
-def _row(x, k):
+def _row(x: Tensor, k):
     return F.narrow(x, -2, k, 1)
 
 
-def _swapped(x, k, place, rows):
+def _swapped(x: Tensor, k, place, rows):
     """x with its rows k and `place` (shape (..., 1, 1)) exchanged."""
     at_k, at_place = F.equal(rows, k), F.equal(rows, place)
     source = F.where(at_place, k, F.where(at_k, place, rows))
@@ -35,7 +37,7 @@ def _swapped(x, k, place, rows):
     return F.gather_elements(x, index, -2)
 
 
-def _eliminated(x, right, reduce):
+def _eliminated(x: Tensor, right, reduce):
     """Pivots (..., n) and the sign of the permutation of Gaussian elimination with partial pivoting, and
     `right` solved for when the rows above a pivot are eliminated, too (`reduce`).
     """
@@ -64,43 +66,43 @@ def _eliminated(x, right, reduce):
     return diagonal, sign, F.div(solved, F.expand_dims(diagonal, -1))
 
 
-def inverse(x):
+def inverse(x: Tensor):
     """Inverse matrices; not finite for singular ones."""
     a = _square(x, "inverse")
     unit = F.broadcast_to(F.eye(a.shape[-1], a.shape[-1], _float64), a.shape)
     return F.cast(_eliminated(a, unit, True)[2], x.dtype)
 
 
-def inverse_adjoint(x, adjoint):
+def inverse_adjoint(x: Tensor, adjoint):
     """Inverse matrices, transposed for an adjoint."""
     return F.swapaxes(inverse(x), -1, -2) if adjoint else inverse(x)
 
 
-def det(x):
+def det(x: Tensor):
     """Determinants."""
     pivots, sign, _ = _eliminated(_square(x, "det"), None, False)
     return F.cast(F.mul(sign, F.prod(pivots, (-1,))), x.dtype)
 
 
-def slogdet(x):
+def slogdet(x: Tensor):
     """Sign and logarithm of the absolute value of determinants."""
     pivots, sign, _ = _eliminated(_square(x, "slogdet"), None, False)
     sign = F.mul(sign, F.prod(F.sign(pivots), (-1,)))
     return F.cast(sign, x.dtype), F.cast(F.sum(F.log(F.abs(pivots)), (-1,)), x.dtype)
 
 
-def logdet(x):
+def logdet(x: Tensor):
     """Logarithm of determinants, NaN of negative ones."""
     sign, size = slogdet(x)
     return F.where(F.less(sign, 0), float("nan"), size)
 
 
-def matrix_power_of(x, n):
+def matrix_power_of(x: Tensor, n: int):
     """x multiplied with itself, or its inverse for a negative n."""
     return F.matrix_power(inverse(x), -n) if n < 0 else F.matrix_power(x, n)
 
 
-def cholesky(x, upper):
+def cholesky(x: Tensor, upper):
     """Lower (or upper) triangular factors of symmetric positive definite matrices."""
     rest, columns = _square(x, "cholesky"), []
     n = rest.shape[-1]
@@ -116,14 +118,14 @@ def cholesky(x, upper):
     return F.cast(F.swapaxes(factor, -1, -2) if upper else factor, x.dtype)
 
 
-def cholesky_inverse(x, upper):
+def cholesky_inverse(x: Tensor, upper):
     """The inverse of the matrix whose lower (or upper) triangular factor is x."""
     factor = F.swapaxes(F.triu(x), -1, -2) if upper else F.tril(x)
     factor = F.cast(factor, _float64)
     return F.cast(inverse(F.matmul(factor, F.swapaxes(factor, -1, -2))), x.dtype)
 
 
-def _reflections(x, op):
+def _reflections(x: Tensor, op):
     """Householder's reflections that make x upper triangular: the triangle, and (vector, factor) of each."""
     if x.ndim < 2:
         raise ValueError(f"{op}: number of axes does not fit: got shape {x.shape}, need 2 or more")
@@ -146,7 +148,7 @@ def _reflections(x, op):
     return work, steps
 
 
-def qr(x, mode):
+def qr(x: Tensor, mode):
     """Orthogonal matrices and upper triangles whose products are x."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: unknown mode: got {mode!r}, need 'reduced' or 'complete'")
@@ -160,7 +162,7 @@ def qr(x, mode):
     return F.cast(F.narrow(q, -1, 0, kept), x.dtype), F.cast(r, x.dtype)
 
 
-def geqrf(x):
+def geqrf(x: Tensor):
     """The triangle of qr over the reflections' vectors below their leading ones, and the factors."""
     triangle, steps = _reflections(x, "geqrf")
     m, n = x.shape[-2:]
@@ -187,12 +189,20 @@ def pinv_by(x, atol, rtol):
     return F.pinv(x, atol, rtol)
 
 
-def cdist(x, y, p):
+def cdist(x: Tensor, y: Tensor, p: float):
     """p-norms of the differences of all pairs of rows."""
     return F.norm(F.sub(F.expand_dims(x, -2), F.expand_dims(y, -3)), float(p), (-1,))
 
 
-def pdist(x, p):
+def cdist_by(x: Tensor, y: Tensor, p: float, mode):
+    """cdist; every mode gives the distances of the differences themselves."""
+    modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+    if mode not in modes:
+        raise ValueError(f"cdist: unknown 'compute_mode': got {mode!r}, need one of {modes}")
+    return cdist(x, y, p)
+
+
+def pdist(x: Tensor, p: float):
     """p-norms of the differences of rows i < j, in that order."""
     n = x.shape[-2]
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
@@ -201,7 +211,7 @@ def pdist(x, p):
     return F.norm(F.sub(first, second), float(p), (-1,))
 
 
-def batch_dot(x, y, axes):
+def batch_dot(x: Tensor, y: Tensor, axes):
     """Sums of products over an axis of each, element by element of the first axis."""
     if axes is None:
         axes = (x.ndim - 1, max(y.ndim - 2, 1))
@@ -216,7 +226,7 @@ def batch_dot(x, y, axes):
     return F.einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", [x, y])
 
 
-def trapz(y, x, dx, axis):
+def trapz(y: Tensor, x, dx, axis: int):
     """Integrals along an axis by the trapezoidal rule."""
     extent = y.shape[axis]
     sums = F.add(F.narrow(y, axis, 1, extent - 1), F.narrow(y, axis, 0, extent - 1))
@@ -228,15 +238,17 @@ def trapz(y, x, dx, axis):
     return F.sum(F.div(F.mul(sums, dx), 2), (axis,))
 
 
-def vander(x, n):
+def vander(x: Tensor, n: int):
     """Powers of a vector as columns, the highest first."""
     if x.ndim != 1:
         raise ValueError(f"vander: not a vector: got shape {x.shape}, need one axis")
     n = x.size if n is None else n
-    return F.pow(F.expand_dims(x, -1), Tensor(list(range(n - 1, -1, -1)), x.dtype))
+    if n < 0:
+        raise ValueError(f"vander: 'N' is out of range: got {n!r}, need an int of 0 or more")
+    return F.pow(F.expand_dims(x, -1), F.cast(F.arange(n - 1, -1, -1, _d["int64"]), x.dtype))
 
 
-def cov(x, correction, fweights, aweights):
+def cov(x: Tensor, correction, fweights, aweights):
     """Covariances of rows, each column an observation, with counts and weights of observations."""
     x = F.reshape(x, (1, -1)) if x.ndim < 2 else x
     if x.ndim > 2:

@@ -1,12 +1,14 @@
 """Composites of rows: nn."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _float32, _output_size, _spatial
 from .reductions_algebra import addn
 
 
-def bias_add(x, bias):
+def bias_add(x: Tensor, bias: Tensor):
     """x plus a bias for each channel."""
     return F.add(x, F.reshape(bias, (1, -1) + (1,) * (x.ndim - 2)))
 
@@ -17,7 +19,7 @@ def bidense(x, y, weight, bias):
     return result if bias is None else F.add(result, bias)
 
 
-def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
+def conv_by(axes, x: Tensor, weight: Tensor, bias, stride, pad_mode, padding, dilation, groups):
     """Convolution with MindSpore's pad_mode."""
     if x.ndim not in (axes + 1, axes + 2):
         raise ValueError(f"conv{axes}d: wrong number of axes: got shape {x.shape}, need {axes + 2}")
@@ -35,14 +37,14 @@ def conv_by(axes, x, weight, bias, stride, pad_mode, padding, dilation, groups):
     return F.conv(x, weight, bias, stride, padding, dilation, groups)
 
 
-def torch_conv(axes, x, weight, bias, stride, padding, dilation, groups):
+def torch_conv(axes, x: Tensor, weight: Tensor, bias, stride, padding, dilation, groups):
     """Convolution with padding as a number, numbers, "same" or "valid"."""
     if isinstance(padding, str):
         return conv_by(axes, x, weight, bias, stride, padding, 0, dilation, groups)
     return conv_by(axes, x, weight, bias, stride, "pad", padding, dilation, groups)
 
 
-def one_hot_classes(x, count):
+def one_hot_classes(x: Tensor, count: int):
     """One-hot rows of as many classes, or as the largest index needs."""
     count = int(x.asnumpy().max()) + 1 if count == -1 else count
     return F.one_hot(x, count, Tensor(1), Tensor(0))
@@ -56,26 +58,26 @@ def max_pool_by(axes, x, kernel_size, stride, padding, dilation, return_indices,
     return pool(x, kernel, stride, padding, dilation, ceil_mode)
 
 
-def avg_pool_by(axes, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor):
+def avg_pool_by(axes, x: Tensor, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor):
     """Mean of each window."""
     kernel = _spatial(kernel_size, axes, "kernel_size")
     stride = kernel if stride is None else _spatial(stride, axes, "stride")
     return F.avg_pool(x, kernel, stride, padding, ceil_mode, count_include_pad, divisor or 0)
 
 
-def adaptive_pool(axes, x, output_size, kind):
+def adaptive_pool(axes, x: Tensor, output_size, kind):
     """Windows that give the output size."""
     size = _output_size(axes, output_size)
     return F.adaptive_avg_pool(x, size) if kind == "avg" else F.adaptive_max_pool(x, size)
 
 
-def adaptive_max_pool_by(axes, x, output_size, return_indices):
+def adaptive_max_pool_by(axes, x: Tensor, output_size, return_indices):
     """Largest element of windows that give the output size, with its place when asked for."""
     size = _output_size(axes, output_size)
     return F.adaptive_max_pool_with_indices(x, size) if return_indices else F.adaptive_max_pool(x, size)
 
 
-def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
+def batch_norm(x: Tensor, mean, variance, weight, bias, training, momentum, eps):
     """Batch normalization by batch statistics in training, by the given ones otherwise."""
     if not training:
         return F.batch_norm_inference(x, mean, variance, weight, bias, eps)
@@ -88,7 +90,7 @@ def batch_norm(x, mean, variance, weight, bias, training, momentum, eps):
     return y
 
 
-def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
+def nll_smoothed(x: Tensor, target: Tensor, weight, ignore_index, reduction, smoothing: float):
     """nll_loss, with a share of the target spread over all classes."""
     if not 0 <= smoothing <= 1:
         raise ValueError(f"nll_loss: 'label_smoothing' is out of range: got {smoothing}, need 0 to 1")
@@ -102,7 +104,7 @@ def nll_smoothed(x, target, weight, ignore_index, reduction, smoothing):
     return F.add(F.mul(loss, 1 - smoothing), F.mul(shares, smoothing / x.shape[axis]))
 
 
-def pixel_shuffle(x, factor):
+def pixel_shuffle(x: Tensor, factor: int):
     """Channels moved into space."""
     *batch, channels, height, width = x.shape
     if factor <= 0 or channels % factor**2:
@@ -115,7 +117,7 @@ def pixel_shuffle(x, factor):
     return F.reshape(F.transpose(x, order), (*batch, channels // factor**2, height * factor, width * factor))
 
 
-def pixel_unshuffle(x, factor):
+def pixel_unshuffle(x: Tensor, factor: int):
     """Space moved into channels."""
     *batch, channels, height, width = x.shape
     if factor <= 0 or height % factor or width % factor:
@@ -128,7 +130,7 @@ def pixel_unshuffle(x, factor):
     return F.reshape(F.transpose(x, order), (*batch, channels * factor**2, height // factor, width // factor))
 
 
-def channel_shuffle(x, groups):
+def channel_shuffle(x: Tensor, groups: int):
     """Channels of the groups taken in turn."""
     n, channels = x.shape[:2]
     if groups <= 0 or channels % groups:
@@ -139,7 +141,7 @@ def channel_shuffle(x, groups):
     return F.reshape(F.swapaxes(x, 1, 2), (n, channels, *x.shape[3:]))
 
 
-def clip_by_global_norm(tensors, clip_norm, use_norm):
+def clip_by_global_norm(tensors, clip_norm: float, use_norm):
     """All tensors scaled by the same number so that their joint norm is at most clip_norm."""
     if use_norm is not None:
         raise ValueError(f"clip_by_global_norm: 'use_norm' is not supported: got {use_norm}, need None")
@@ -152,13 +154,13 @@ def clip_by_global_norm(tensors, clip_norm, use_norm):
     return tuple(F.cast(F.div(F.mul(t, clip_norm), norm), t.dtype) for t in tensors)
 
 
-def lp_pool_by(axes, x, norm_type, kernel_size, stride, ceil_mode):
+def lp_pool_by(axes, x: Tensor, norm_type: float, kernel_size, stride, ceil_mode):
     """Norms of order norm_type over windows."""
     kernel = _spatial(kernel_size, axes, "kernel_size")
     return F.lp_pool(x, float(norm_type), kernel, () if stride is None else stride, ceil_mode)
 
 
-def lrn(x, depth_radius, bias, alpha, beta, norm_region):
+def lrn(x: Tensor, depth_radius: int, bias, alpha, beta, norm_region):
     """x divided by (bias + alpha * sum of squares of the nearest channels) ** beta."""
     if norm_region != "ACROSS_CHANNELS":
         raise ValueError(f"lrn: unknown norm_region: got {norm_region!r}, need 'ACROSS_CHANNELS'")

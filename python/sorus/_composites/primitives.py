@@ -9,12 +9,12 @@ from .nn import max_pool_by
 from .random import randint
 
 
-def matmul_by(a, b, transpose_a, transpose_b):
+def matmul_by(a: Tensor, b: Tensor, transpose_a, transpose_b):
     """Matrix product of operands or their transposes."""
     return F.matmul(F.swap_last(a) if transpose_a else a, F.swap_last(b) if transpose_b else b)
 
 
-def pool_by(x, kernel_size, strides, pad_mode, kind):
+def pool_by(x: Tensor, kernel_size, strides, pad_mode: str, kind):
     """Pooling with MindSpore's pad_mode."""
 
     def pair(value):
@@ -30,7 +30,9 @@ def pool_by(x, kernel_size, strides, pad_mode, kind):
     return F.avg_pool(x, kernel, stride, padding, False, False)
 
 
-def conv_transpose_primitive(gradient, weight, input_size, pad_mode, padding, stride, dilation, groups):
+def conv_transpose_primitive(
+    gradient, weight: Tensor, input_size, pad_mode, padding, stride, dilation, groups
+):
     """The transpose of Conv2D as a linear map: its gradient for an input of that size."""
     size = tuple(_numbers(input_size))[-2:]
     stride, dilation = _spatial(stride, 2, "stride"), _spatial(dilation, 2, "dilation")
@@ -62,13 +64,13 @@ def div_no_nan(x, y):
     return F.where(zero, 0, F.div(x, F.where(zero, 1, y)))
 
 
-def dropout_primitive(x, keep_prob):
+def dropout_primitive(x: Tensor, keep_prob: float):
     """Dropped-out elements and the mask of those kept."""
     mask = F.less(F.random_uniform(x.shape, _float32), keep_prob)
     return F.div(F.mul(x, F.cast(mask, x.dtype)), keep_prob), mask
 
 
-def mirror_pad(x, paddings, mode):
+def mirror_pad(x: Tensor, paddings, mode):
     """Pairs of widths for each axis, mirrored without ("REFLECT") or with the edge ("SYMMETRIC")."""
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(f"MirrorPad: unknown mode: got {mode!r}, need 'REFLECT' or 'SYMMETRIC'")
@@ -76,24 +78,24 @@ def mirror_pad(x, paddings, mode):
     return F.pad(x, [p[0] for p in pairs], [p[1] for p in pairs], mode.lower())
 
 
-def pad_pairs(x, paddings):
+def pad_pairs(x: Tensor, paddings):
     """Zeros around, a pair of widths for each axis."""
     return F.pad(x, [p[0] for p in paddings], [p[1] for p in paddings])
 
 
-def reduce_sum(x, axis, keep_dims, skip_mode):
+def reduce_sum(x: Tensor, axis, keep_dims, skip_mode):
     """Sum over axes; with skip_mode no axes means none."""
     if skip_mode and not isinstance(axis, int) and len(axis) == 0:
         return x
     return F.sum(x, axis, keep_dims)
 
 
-def shape_tensor(x):
+def shape_tensor(x: Tensor):
     """The shape as an int64 tensor."""
     return Tensor(list(x.shape), _int64)
 
 
-def split_into(x, axis, count):
+def split_into(x: Tensor, axis: int, count: int):
     """Equal pieces."""
     if x.shape[axis] % count:
         raise ValueError(
@@ -102,13 +104,13 @@ def split_into(x, axis, count):
     return F.split(x, x.shape[axis] // count, axis)
 
 
-def soft_cross_entropy_pair(logits, labels):
+def soft_cross_entropy_pair(logits: Tensor, labels):
     """Cross entropy of each row with distributions, and softmax(logits) - labels."""
     logs = F.log_softmax(logits, -1)
     return F.neg(F.sum(F.mul(logs, labels), -1)), F.sub(F.softmax(logits, -1), labels)
 
 
-def sparse_cross_entropy_mean(logits, labels, is_grad):
+def sparse_cross_entropy_mean(logits: Tensor, labels: Tensor, is_grad):
     """Mean cross entropy with class numbers, or its gradient."""
     if not is_grad:
         return F.mean(F.softmax_cross_entropy(logits, labels))
@@ -116,12 +118,12 @@ def sparse_cross_entropy_mean(logits, labels, is_grad):
     return F.div(F.sub(F.softmax(logits, -1), hot), logits.shape[0])
 
 
-def square_sums(x, y):
+def square_sums(x: Tensor, y: Tensor):
     """Sums of squares of both."""
     return F.sum(F.square(x)), F.sum(F.square(y))
 
 
-def nll_pair(logits, labels, weight, ignore_index, reduction):
+def nll_pair(logits: Tensor, labels: Tensor, weight: Tensor, ignore_index, reduction):
     """nll_loss and the sum of the weights it is over."""
     chosen = F.where(
         F.equal(labels, ignore_index), 0.0, F.gather(weight, F.clip(labels, 0, weight.size - 1), 0)
@@ -129,7 +131,7 @@ def nll_pair(logits, labels, weight, ignore_index, reduction):
     return F.nll_loss(logits, labels, weight, ignore_index, reduction), F.sum(chosen)
 
 
-def interpolate_by(x, size, scale_factor, mode, align_corners, recompute_scale_factor):
+def interpolate_by(x: Tensor, size, scale_factor, mode, align_corners, recompute_scale_factor):
     """Resized to a size or by factors."""
     if (size is None) == (scale_factor is None):
         raise ValueError("interpolate: need either 'size' or 'scale_factor': got both or none")
@@ -138,14 +140,14 @@ def interpolate_by(x, size, scale_factor, mode, align_corners, recompute_scale_f
     return F.interpolate(x, mode, size, factors, bool(align_corners), bool(recompute_scale_factor))
 
 
-def cosine_similarity(x, other, axis, eps):
+def cosine_similarity(x: Tensor, other: Tensor, axis: int, eps):
     """Cosine of the angle between slices along an axis."""
     product = F.sum(F.mul(x, other), axis)
     sizes = F.mul(F.maximum(F.norm(x, 2.0, axis), eps), F.maximum(F.norm(other, 2.0, axis), eps))
     return F.div(product, sizes)
 
 
-def channel_dropout(x, p, training) -> Tensor:
+def channel_dropout(x: Tensor, p: float, training) -> Tensor:
     """Zeros whole channels with probability p and scales the rest, in training."""
     if not 0 <= p < 1:
         raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")
@@ -155,7 +157,7 @@ def channel_dropout(x, p, training) -> Tensor:
     return F.mul(x, kept)
 
 
-def gumbel_softmax(logits, tau, hard, axis):
+def gumbel_softmax(logits: Tensor, tau: float, hard, axis: int):
     """Softmax of logits with Gumbel noise; with `hard` one-hot in value, soft in gradient."""
     drawn = F.clip(F.random_uniform(logits.shape, _float32), 1e-20, 1.0)
     soft = F.softmax(F.div(F.sub(logits, F.log(F.neg(F.log(drawn)))), tau), axis)
@@ -166,13 +168,13 @@ def gumbel_softmax(logits, tau, hard, axis):
     return F.add(F.sub(hot, F.stop_gradient(soft)), soft)
 
 
-def unique_sorted(x, return_inverse):
+def unique_sorted(x: Tensor, return_inverse):
     """Distinct elements in order, with the place of each element when asked for."""
     values, inverse, _ = F.unique(x)
     return (values, inverse) if return_inverse else values
 
 
-def resize(x, size, mode, align_corners, half_pixel_centers):
+def resize(x: Tensor, size, mode, align_corners, half_pixel_centers):
     """An image of another size. Without half_pixel_centers or align_corners element i lies at i * scale."""
     size = tuple(_numbers(size))
     if align_corners and half_pixel_centers:
@@ -191,7 +193,7 @@ def resize(x, size, mode, align_corners, half_pixel_centers):
     return x
 
 
-def _lerp_from_corner(x, axis, count):
+def _lerp_from_corner(x: Tensor, axis, count):
     """x with `count` elements along an axis, element i between those beside i * scale."""
     extent = x.shape[axis]
     places = [i * extent / count for i in range(count)]
@@ -203,7 +205,7 @@ def _lerp_from_corner(x, axis, count):
     return F.add(before, F.mul(F.sub(after, before), share))
 
 
-def depth_to_space(x, block, back):
+def depth_to_space(x: Tensor, block: int, back):
     """Channels moved into space in blocks, or back."""
     n, c, h, w = x.shape
     if back:

@@ -31,12 +31,12 @@ def is_tensor(value) -> bool:
     return isinstance(value, Tensor)
 
 
-def is_floating_point(x) -> bool:
+def is_floating_point(x: Tensor) -> bool:
     """True when the elements are floating."""
     return x.dtype.is_floating_point
 
 
-def is_nonzero(x):
+def is_nonzero(x: Tensor):
     """Truth of a tensor of one element."""
     if _tensor(x, "is_nonzero").size != 1:
         raise ValueError(f"is_nonzero: not one element: got shape {x.shape}, need one element")

@@ -1,5 +1,7 @@
 """Composites of rows: random."""
 
+from __future__ import annotations
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers
@@ -19,17 +21,17 @@ def randn_by(size, dtype, seed):
     return F.random_normal(size, dtype, seed)
 
 
-def rand_like(x, seed, dtype):
+def rand_like(x: Tensor, seed, dtype):
     """Uniform on [0, 1), in the shape of x."""
     return rand_by(x.shape, x.dtype if dtype is None else dtype, seed)
 
 
-def randn_like(x, seed, dtype):
+def randn_like(x: Tensor, seed, dtype):
     """Standard normal, in the shape of x."""
     return randn_by(x.shape, x.dtype if dtype is None else dtype, seed)
 
 
-def randint(low, high, size, seed, dtype):
+def randint(low: int, high: int, size, seed, dtype):
     """Integers from low up to but without high."""
     if high <= low:
         raise ValueError(f"randint: range is empty: got {low} to {high}, need high above low")
@@ -39,12 +41,12 @@ def randint(low, high, size, seed, dtype):
     )
 
 
-def randint_like(x, low, high, seed, dtype):
+def randint_like(x: Tensor, low: int, high: int, seed, dtype):
     """randint in the shape of x."""
     return randint(low, high, x.shape, seed, x.dtype if dtype is None else dtype)
 
 
-def randperm(n, seed, dtype):
+def randperm(n: int, seed, dtype):
     """A random order of the numbers below n."""
     return F.cast(F.argsort(F.random_uniform((n,), _d["float64"], seed or None)), dtype)
 
@@ -67,13 +69,13 @@ def normal(shape, mean, stddev, seed):
     return F.add(F.mul(randn_by(shape, _float32, seed), stddev), mean)
 
 
-def bernoulli(x, p, seed):
+def bernoulli(x: Tensor, p, seed):
     """1 with probability p, else 0."""
     drawn = F.random_uniform(x.shape, _float32, seed)
     return F.cast(F.less(drawn, p), x.dtype)
 
 
-def multinomial(x, num_samples, replacement, seed):
+def multinomial(x: Tensor, num_samples: int, replacement, seed):
     """int32 class numbers along the last axis, drawn with the weights x (C,) or (N, C)."""
     if x.ndim not in (1, 2):
         raise ValueError(f"multinomial: wrong number of axes: got shape {x.shape}, need 1 or 2 axes")
@@ -93,7 +95,7 @@ def multinomial(x, num_samples, replacement, seed):
     return F.cast(F.sum(F.cast(below, _int32), -1), _int32)
 
 
-def dropout_by(x, p, training, seed):
+def dropout_by(x: Tensor, p: float, training, seed):
     """Zeros with probability p and the rest scaled, in training."""
     if not 0 <= p < 1:
         raise ValueError(f"dropout: 'p' is out of range: got {p}, need at least 0, less than 1")

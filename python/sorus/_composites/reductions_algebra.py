@@ -8,32 +8,32 @@ from ._common import _d, _float32, _int32, _int64, _is_int, _numbers
 from .elementwise import isclose
 
 
-def sum_as(x, axes, keepdims, dtype):
+def sum_as(x: Tensor, axes, keepdims, dtype):
     """Sum, converted first when a dtype is given; integers and bools add up in int64."""
     if dtype is None and not x.dtype.is_floating_point:
         dtype = _int64
     return F.sum(F.cast_if(x, dtype), axes, keepdims)
 
 
-def sum_initial(x, axis, dtype, keepdims, initial):
+def sum_initial(x: Tensor, axis, dtype, keepdims, initial):
     """Sum plus a starting value."""
     total = sum_as(x, axis, keepdims, dtype)
     return total if initial is None else F.add(total, initial)
 
 
-def gather_batch(x, indices, axis, batch_dims):
+def gather_batch(x: Tensor, indices, axis, batch_dims):
     """Slices by index; the first batch_dims axes of both run together."""
     axis = int(axis) if isinstance(axis, Tensor) else axis
     return F.gather(x, Tensor(indices) if isinstance(indices, int) else indices, axis, batch_dims)
 
 
-def unique_pair(x):
+def unique_pair(x: Tensor):
     """Distinct elements in order of first occurrence and the place of each element among them."""
     values, inverse, _ = F.unique(x, "first")
     return values, F.cast(inverse, _int32)
 
 
-def unique_runs(x, return_inverse, return_counts, dim):
+def unique_runs(x: Tensor, return_inverse, return_counts, dim):
     """Distinct neighbours, with the place of each element and the lengths of runs when asked for."""
     if dim is not None and x.ndim > 1:
         values, inverse, counts = _slice_runs(x, dim % x.ndim)
@@ -43,7 +43,7 @@ def unique_runs(x, return_inverse, return_counts, dim):
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _slice_runs(x, axis):
+def _slice_runs(x: Tensor, axis):
     extent = x.shape[axis]
     if extent == 0:
         return x, F.full((0,), 0, _int64), F.full((0,), 0, _int64)
@@ -56,14 +56,14 @@ def _slice_runs(x, axis):
     return F.gather(x, places, axis), inverse, F.sub(ends, places)
 
 
-def dot_nd(x, other):
+def dot_nd(x: Tensor, other: Tensor):
     """Product of sums over the last axis of x and the second to last of other."""
     if x.ndim == 0 or other.ndim == 0:
         return F.mul(x, other)
     return tensor_dot(x, other, ([x.ndim - 1], [max(other.ndim - 2, 0)]))
 
 
-def tensor_dot(x, other, axes):
+def tensor_dot(x: Tensor, other: Tensor, axes):
     """Product of sums over pairs of axes."""
     if _is_int(axes):
         return F.tensordot(x, other, list(range(x.ndim - axes, x.ndim)), list(range(axes)))
@@ -77,7 +77,7 @@ def einsum(equation, operands):
     return F.einsum(equation, operands[0] if listed else operands)
 
 
-def outer_flat(x, other):
+def outer_flat(x: Tensor, other: Tensor):
     """All products of two vectors."""
     return F.outer(F.reshape(x, -1), F.reshape(other, -1))
 
@@ -122,18 +122,18 @@ def extreme_pair(x, axis, keepdims, kind):
     return places, values
 
 
-def arg_extreme(x, axis, keepdims, kind) -> Tensor:
+def arg_extreme(x: Tensor, axis, keepdims, kind) -> Tensor:
     """Index of the largest or smallest element along an axis, or of the flattened tensor."""
     find = F.argmax if kind == "max" else F.argmin
     return find(F.reshape(x, -1), 0) if axis is None else find(x, axis, keepdims)
 
 
-def argmin_int(x, axis, keepdims):
+def argmin_int(x: Tensor, axis, keepdims):
     """arg_extreme of the smallest, as int32."""
     return F.cast(arg_extreme(x, axis, keepdims, "min"), _int32)
 
 
-def aminmax(x, axis, keepdims):
+def aminmax(x: Tensor, axis, keepdims):
     """Smallest and largest elements."""
     if axis is None:
         return F.amin(x, (), keepdims), F.amax(x, (), keepdims)
@@ -145,12 +145,12 @@ def count_nonzero(x, axis, keepdims, dtype):
     return F.sum(F.cast(F.not_equal(x, 0), _int32 if dtype is None else dtype), axis, keepdims)
 
 
-def moments(x, axis, ddof, keepdims, kind):
+def moments(x, axis, ddof: float, keepdims, kind):
     """Standard deviation or variance with n - ddof for n."""
     return (F.std if kind == "std" else F.var)(x, axis, float(ddof), keepdims)
 
 
-def moments_and_mean(x, axis, ddof, keepdims, kind):
+def moments_and_mean(x: Tensor, axis, ddof: float, keepdims, kind):
     """The same and the mean."""
     return moments(x, axis, ddof, keepdims, kind), F.mean(x, axis, keepdims)
 
@@ -160,7 +160,7 @@ def order_of(p):
     return None if p == "fro" else p
 
 
-def norm_by(x, order, axes, keepdims, dtype):
+def norm_by(x: Tensor, order, axes, keepdims, dtype):
     """Vector norm of that order, or a matrix norm by name."""
     if isinstance(order, str) and _is_int(axes):
         raise TypeError(f"norm: order {order!r} is of matrices: got one axis {axes}, need two")
@@ -205,13 +205,13 @@ def matrix_norm_by(x, order, axes, keepdims):
     return F.matrix_norm(x, _MATRIX_NORMS[order], *axes, keepdims)
 
 
-def cumulative(x, axis, dtype, kind):
+def cumulative(x: Tensor, axis, dtype, kind):
     """Running sum or product."""
     x = F.cast_if(x, dtype)
     return (F.cumsum if kind == "sum" else F.cumprod)(x, axis)
 
 
-def cumsum_method(x, axis, dtype):
+def cumsum_method(x: Tensor, axis, dtype):
     """Running sum, of the flattened tensor without an axis."""
     if axis is None:
         x, axis = F.reshape(x, -1), 0
@@ -225,30 +225,30 @@ def cumulative_extreme(x, axis, kind):
     return (F.cummax if kind == "max" else F.cummin)(x, axis)
 
 
-def sort_pair(x, axis, descending):
+def sort_pair(x: Tensor, axis, descending):
     """Elements in order and where they were."""
     values, places = F.sort(x, axis, descending)
     return values, F.cast(places, _int32)
 
 
-def cummin_pair(x, axis):
+def cummin_pair(x: Tensor, axis):
     """Smallest element so far and where it is, as int32."""
     values, places = F.cummin(x, axis)
     return values, F.cast(places, _int32)
 
 
-def argsort_int(x, axis, descending):
+def argsort_int(x: Tensor, axis, descending):
     """Where the elements in order were."""
     return F.cast(F.argsort(x, axis, descending), _int32)
 
 
-def topk_by(x, k, axis, largest, _sorted):
+def topk_by(x: Tensor, k: int, axis, largest, _sorted):
     """The k largest or smallest elements in order and where they were."""
     values, places = F.topk(x, k, -1 if axis is None else axis, largest)
     return values, F.cast(places, _int32)
 
 
-def median_by(x, axis, keepdims):
+def median_by(x: Tensor, axis, keepdims):
     """Middle element and where it is; of all elements without an axis."""
     if axis is None:
         return F.median(F.reshape(x, -1), 0)[0]
@@ -257,41 +257,41 @@ def median_by(x, axis, keepdims):
     return F.median(x, axis, keepdims)
 
 
-def nansum(x, axis, keepdims, dtype):
+def nansum(x: Tensor, axis, keepdims, dtype):
     """Sum without NaN."""
     if x.dtype.is_floating_point:
         x = F.where(F.isnan(x), 0.0, x)
     return sum_as(x, axis, keepdims, dtype)
 
 
-def prod_as(x, axis, keepdims, dtype):
+def prod_as(x: Tensor, axis, keepdims, dtype):
     """Product, converted first when a dtype is given; integers and bools multiply in int64."""
     if dtype is None and not x.dtype.is_floating_point:
         dtype = _int64
     return F.prod(F.cast_if(x, dtype), axis, keepdims)
 
 
-def logsumexp_by(x, axis, keepdims):
+def logsumexp_by(x: Tensor, axis, keepdims):
     """log(sum(exp(x)))."""
     return F.logsumexp(x, axis, keepdims)
 
 
-def allclose(x, other, rtol, atol, equal_nan):
+def allclose(x: Tensor, other: Tensor, rtol, atol, equal_nan):
     """True when all elements are close."""
     return bool(F.all(isclose(x, other, rtol, atol, equal_nan)))
 
 
-def ptp(x, axis, keepdims):
+def ptp(x: Tensor, axis, keepdims):
     """Largest minus smallest element."""
     return F.sub(F.amax(x, axis, keepdims), F.amin(x, axis, keepdims))
 
 
-def trace_by(x, offset, axis1, axis2, dtype):
+def trace_by(x: Tensor, offset, axis1, axis2, dtype):
     """Sum of a diagonal."""
     return F.sum(F.cast_if(F.diagonal(x, offset, axis1, axis2), dtype), -1)
 
 
-def diff(x, n, axis, prepend, append):
+def diff(x, n: int, axis: int, prepend, append):
     """Differences of neighbours, n times."""
     parts = [t for t in (prepend, x, append) if t is not None]
     x = F.concat(parts, axis) if len(parts) > 1 else x
@@ -301,7 +301,7 @@ def diff(x, n, axis, prepend, append):
     return x
 
 
-def recompute_norms(x, p, axis, maxnorm):
+def recompute_norms(x: Tensor, p: float, axis: int, maxnorm):
     """Slices along an axis scaled down to a largest norm."""
     axis %= x.ndim
     others = tuple(a for a in range(x.ndim) if a != axis)
@@ -309,7 +309,7 @@ def recompute_norms(x, p, axis, maxnorm):
     return F.where(F.greater(sizes, maxnorm), F.mul(x, F.div(maxnorm, F.add(sizes, 1e-7))), x)
 
 
-def clip_by_norm(x, max_norm, norm_type, error_if_nonfinite):
+def clip_by_norm(x, max_norm, norm_type: float, error_if_nonfinite):
     """Scaled down so that the norm of all tensors together is at most max_norm."""
     single = isinstance(x, Tensor)
     tensors = [x] if single else list(x)
@@ -321,11 +321,31 @@ def clip_by_norm(x, max_norm, norm_type, error_if_nonfinite):
     return made[0] if single else type(x)(made)
 
 
-def cross_by(x, other, axis):
+def cross_by(x: Tensor, other: Tensor, axis):
     """Cross product along an axis, the first of extent 3 by default."""
     if axis is None:
         axis = next((i for i, extent in enumerate(x.shape) if extent == 3), -1)
     return F.cross(x, other, axis)
+
+
+def cross_axes(x: Tensor, other: Tensor, axis_x: int, axis_other: int, axis_made: int, axis):
+    """Cross products of vectors of 2 or 3 numbers along an axis of each; of 2 numbers both, the third one."""
+    if axis is not None:
+        axis_x = axis_other = axis_made = axis
+    parts = []
+    for t, at in ((x, axis_x), (other, axis_other)):
+        t = F.movedim(t, at, -1)
+        if t.shape[-1] not in (2, 3):
+            raise ValueError(f"cross: extent does not fit: got {t.shape[-1]} along axis {at}, need 2 or 3")
+        parts.append([F.squeeze(F.narrow(t, -1, i, 1), -1) for i in range(t.shape[-1])])
+    a, b = parts
+    third = F.sub(F.mul(a[0], b[1]), F.mul(a[1], b[0]))
+    if len(a) == 2 and len(b) == 2:
+        return third
+    zeros = F.full_like(third, 0)
+    a, b = ([*part, zeros] if len(part) == 2 else part for part in parts)
+    made = (F.sub(F.mul(a[1], b[2]), F.mul(a[2], b[1])), F.sub(F.mul(a[2], b[0]), F.mul(a[0], b[2])), third)
+    return F.movedim(F.stack(made, -1), -1, axis_made)
 
 
 def addn(tensors) -> Tensor:
@@ -338,7 +358,7 @@ def addn(tensors) -> Tensor:
     return total
 
 
-def nanmedian(x, axis, keepdims) -> tuple[Tensor, Tensor]:
+def nanmedian(x: Tensor, axis, keepdims) -> tuple[Tensor, Tensor]:
     """Middle element of those that are not NaN, the lower of two, and where it is."""
     if x.ndim == 0 or not x.dtype.is_floating_point:
         return median_by(x, axis, keepdims)
@@ -351,7 +371,7 @@ def nanmedian(x, axis, keepdims) -> tuple[Tensor, Tensor]:
     return found if keepdims else tuple(F.squeeze(t, axis) for t in found)
 
 
-def logcumsumexp(x, axis):
+def logcumsumexp(x: Tensor, axis: int):
     """log(cumsum(exp(x))), by sums over twice as many elements each time."""
     if x.ndim == 0:
         return x
@@ -365,7 +385,7 @@ def logcumsumexp(x, axis):
     return x
 
 
-def histc(x, bins, low, high):
+def histc(x: Tensor, bins: int, low: float, high: float):
     """Number of elements in each of equal intervals from low to high, or over all when both are equal."""
     if bins < 1:
         raise ValueError(f"histc: 'bins' is out of range: got {bins}, need 1 or more")

@@ -31,7 +31,7 @@ def _offsets(size, kernel, dilation, stride):
     return counts, places
 
 
-def unfold(x, kernel_size, dilation, padding, stride):
+def unfold(x: Tensor, kernel_size, dilation, padding, stride):
     """Windows of images (N, C, H, W) as columns: (N, C * elements of the kernel, windows)."""
     if x.ndim != 4:
         raise ValueError(f"unfold: number of axes does not fit: got shape {x.shape}, need 4 axes")
@@ -45,7 +45,7 @@ def unfold(x, kernel_size, dilation, padding, stride):
     )
 
 
-def fold(x, output_size, kernel_size, dilation, padding, stride):
+def fold(x: Tensor, output_size, kernel_size, dilation, padding, stride):
     """Images of the sums of the windows that unfold gives, of any layout with C * kernel columns."""
     size, kernel = _pair(output_size, "output_size"), _pair(kernel_size, "kernel_size")
     dilation, padding, stride = (
@@ -73,7 +73,7 @@ def fold(x, output_size, kernel_size, dilation, padding, stride):
     return image[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
 
 
-def space_to_batch(x, block_size, paddings):
+def space_to_batch(x: Tensor, block_size, paddings):
     """Each place within blocks of the axes after the channels becomes a batch of its own."""
     block = list(block_size) if not _is_int(block_size) else [block_size] * (x.ndim - 2)
     paddings = paddings.tolist() if isinstance(paddings, Tensor) else paddings
@@ -88,7 +88,7 @@ def space_to_batch(x, block_size, paddings):
     return F.reshape(moved, (-1, x.shape[1], *split[0::2]))
 
 
-def batch_to_space(x, block_size, crops):
+def batch_to_space(x: Tensor, block_size, crops):
     """The inverse of space_to_batch, with borders cut off."""
     block = list(block_size) if not _is_int(block_size) else [block_size] * (x.ndim - 2)
     total = 1
@@ -108,7 +108,7 @@ def batch_to_space(x, block_size, crops):
     return joined[(slice(None), slice(None), *cuts)]
 
 
-def affine_grid(theta, size, align_corners):
+def affine_grid(theta: Tensor, size, align_corners):
     """Points (N, H, W, 2) (or (N, D, H, W, 3)) of the affine maps theta of the corners -1 to 1."""
     size = _numbers(size)
     lines = []
@@ -126,7 +126,7 @@ def affine_grid(theta, size, align_corners):
     return F.reshape(flat, (size[0], *size[2:], len(size) - 2))
 
 
-def _reflected(place, low, high):
+def _reflected(place: Tensor, low, high):
     span = high - low
     if span <= 0:
         return F.full_like(place, 0.0)
@@ -136,7 +136,7 @@ def _reflected(place, low, high):
     return F.where(even, F.add(rest, low), F.sub(high, rest))
 
 
-def grid_sample(x, grid, mode, padding_mode, align_corners) -> Tensor:
+def grid_sample(x: Tensor, grid: Tensor, mode, padding_mode, align_corners) -> Tensor:
     """x (N, C, H, W) at the points (N, h, w, 2) whose x and y go from -1 to 1."""
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"grid_sample: unknown mode: got {mode!r}, need 'bilinear' or 'nearest'")
@@ -160,7 +160,7 @@ def grid_sample(x, grid, mode, padding_mode, align_corners) -> Tensor:
     return bilinear(x, *places)
 
 
-def _points(x, row, column):
+def _points(x: Tensor, row: Tensor, column):
     """x at whole places (N, h, w), zero outside."""
     height, width = x.shape[2:]
     inside = F.logical_and(
@@ -175,7 +175,7 @@ def _points(x, row, column):
     return F.where(F.expand_dims(inside, 1), values, 0)
 
 
-def bilinear(x, row, column):
+def bilinear(x: Tensor, row: Tensor, column: Tensor):
     """x (N, C, H, W) between the places (N, h, w), linearly."""
     top, left = F.floor(row), F.floor(column)
     down, right = F.sub(row, top), F.sub(column, left)

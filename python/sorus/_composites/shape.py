@@ -9,12 +9,12 @@ from ._common import _d, _dtype_of_number, _each, _float32, _host_number, _int64
 _float64 = _d["float64"]
 
 
-def reshape_as(x, other):
+def reshape_as(x: Tensor, other: Tensor):
     """In the shape of other."""
     return F.reshape(x, other.shape)
 
 
-def flatten_by(x, order, start_dim, end_dim):
+def flatten_by(x: Tensor, order, start_dim, end_dim):
     """Row-major ("C") or column-major ("F"); a vector or scalar as a vector."""
     if order not in ("C", "F"):
         raise ValueError(f"flatten: unknown order: got {order!r}, need 'C' or 'F'")
@@ -23,7 +23,7 @@ def flatten_by(x, order, start_dim, end_dim):
     return F.flatten(x if order == "C" else F.transpose(x), start_dim, end_dim)
 
 
-def squeeze_ones(x, axes):
+def squeeze_ones(x: Tensor, axes):
     """Without the axes of extent 1 among those given, or among all."""
     if axes is None or axes == ():
         return F.squeeze(x)
@@ -35,31 +35,31 @@ def squeeze_ones(x, axes):
     return F.squeeze(x, chosen) if chosen else x
 
 
-def diag_of(x):
+def diag_of(x: Tensor):
     """The elements on the diagonal of a tensor of twice as many axes."""
     return F.reshape(F.diag(F.reshape(x, -1)), (*x.shape, *x.shape))
 
 
-def bincount_of(x, weights, minlength):
+def bincount_of(x: Tensor, weights, minlength):
     """How often each number occurs, or sums of weights, as float32."""
     return F.cast(F.bincount(x, weights, minlength), _float32)
 
 
-def transpose_method(x, axes):
+def transpose_method(x: Tensor, axes):
     """All axes in that order; two of a tensor of more axes are exchanged."""
     if len(axes) == 2 and x.ndim != 2 and _is_int(axes[0]):
         return F.swapaxes(x, *axes)
     return F.transpose(x, axes)
 
 
-def t(x):
+def t(x: Tensor):
     """The transpose of a matrix."""
     if x.ndim > 2:
         raise ValueError(f"t: too many axes: got shape {x.shape}, need at most 2")
     return F.transpose(x)
 
 
-def expand_as(x, other):
+def expand_as(x: Tensor, other: Tensor):
     """Broadcast to the shape of other."""
     return F.broadcast_to(x, other.shape)
 
@@ -79,7 +79,7 @@ def atleast_each_3d(value):
     return _each(value, F.atleast_3d)
 
 
-def split_any(x, sections, axis):
+def split_any(x: Tensor, sections, axis: int):
     """Pieces of one extent, or of the extents listed."""
     if _is_int(sections):
         if sections <= 0:
@@ -92,27 +92,27 @@ def split_any(x, sections, axis):
     return F.split_sizes(x, sections, axis)
 
 
-def split_evenly(x, sections, axis) -> tuple[Tensor, ...]:
+def split_evenly(x: Tensor, sections, axis: int) -> tuple[Tensor, ...]:
     """As many nearly equal pieces, or pieces between the indices listed."""
     return F.tensor_split(x, sections, axis) if _is_int(sections) else F.tensor_split_at(x, sections, axis)
 
 
-def hsplit(x, sections) -> tuple[Tensor, ...]:
+def hsplit(x: Tensor, sections) -> tuple[Tensor, ...]:
     """tensor_split along the second axis, or the first of a vector."""
     return split_evenly(x, sections, 0 if x.ndim == 1 else 1)
 
 
-def vsplit(x, sections) -> tuple[Tensor, ...]:
+def vsplit(x: Tensor, sections) -> tuple[Tensor, ...]:
     """tensor_split along the first axis."""
     return split_evenly(x, sections, 0)
 
 
-def dsplit(x, sections) -> tuple[Tensor, ...]:
+def dsplit(x: Tensor, sections) -> tuple[Tensor, ...]:
     """tensor_split along the third axis."""
     return split_evenly(x, sections, 2)
 
 
-def slice_of(x, begin, size):
+def slice_of(x: Tensor, begin, size):
     """`size` elements from `begin` on along each axis; -1 means all that follow."""
     begin, size = tuple(_numbers(begin)), tuple(_numbers(size))
     size = tuple(x.shape[i] - b if s == -1 else s for i, (b, s) in enumerate(zip(begin, size)))
@@ -137,7 +137,7 @@ def strided_slice_masked(
     return x[tuple(items)]
 
 
-def repeat_interleave_any(x, repeats, axis):
+def repeat_interleave_any(x: Tensor, repeats, axis):
     """Each element repeated, the same number of times or each its own; without an axis the flattened
     tensor.
     """
@@ -151,7 +151,7 @@ def repeat_interleave_any(x, repeats, axis):
     return F.repeat_interleave(x, repeats, axis)
 
 
-def pad_last(x, padding, mode, value):
+def pad_last(x: Tensor, padding, mode: str, value):
     """Pairs of widths for the last axis first, as torch has them."""
     if mode not in ("constant", "reflect", "replicate", "circular", "symmetric"):
         raise ValueError(
@@ -173,6 +173,51 @@ def meshgrid_by(tensors, indexing):
     if indexing not in ("ij", "xy"):
         raise ValueError(f"meshgrid: unknown indexing: got {indexing!r}, need 'xy' or 'ij'")
     return F.meshgrid(tensors, indexing == "ij")
+
+
+def numpy_meshgrid(tensors, sparse, indexing) -> tuple[Tensor, ...]:
+    """meshgrid_by, or with `sparse` each tensor along its own axis, the others of extent 1."""
+    if not sparse:
+        return meshgrid_by(tensors, indexing)
+    meshgrid_by(tensors, indexing)  # refuses what is no grid
+    count, made = len(tensors), []
+    for i, t in enumerate(tensors):
+        axis = 1 - i if indexing == "xy" and i < 2 <= count else i
+        made.append(F.reshape(t, (1,) * axis + (-1,) + (1,) * (count - 1 - axis)))
+    return tuple(made)
+
+
+def numpy_bincount(x: Tensor, weights, minlength: int, length):
+    """bincount_of, of exactly `length` numbers when it is given."""
+    if length is None:
+        return F.bincount(x, weights, minlength)
+    counts = F.bincount(x, weights, max(minlength, length))
+    return F.narrow(counts, 0, 0, length)
+
+
+def extent_of(x, axis) -> int:
+    """Number of elements, along an axis when one is given."""
+    if not isinstance(x, Tensor):
+        x = Tensor(x)
+    if axis is None:
+        return x.size
+    if not _is_int(axis) or not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"size: axis is out of range: got {axis}, need {-x.ndim} to {x.ndim - 1}")
+    return x.shape[axis]
+
+
+def like_of(x: Tensor, value, dtype, size):
+    """Filled, in the shape of x or another one."""
+    if size is None:
+        return F.full_like(x, value, dtype)
+    return full_any(size, value, x.dtype if dtype is None else dtype)
+
+
+def shifted_eye(n: int, m: int, k: int, dtype):
+    """Ones on the k-th diagonal of n rows and m columns."""
+    m = n if m is None else m
+    rows, columns = F.expand_dims(F.arange(0, n, 1, _int64), -1), F.arange(0, m, 1, _int64)
+    return F.cast(F.equal(F.add(rows, k), columns), dtype)
 
 
 _EXACT = 2**53  # integers up to it are exact in float64
@@ -198,7 +243,7 @@ def ones_of(size, dtype):
     return F.full(size, 1, dtype)
 
 
-def new_full(x, size, value, dtype):
+def new_full(x: Tensor, size, value, dtype):
     """Filled with a number, of x's dtype unless another is given."""
     return F.full(size, value, x.dtype if dtype is None else dtype)
 

@@ -20,12 +20,12 @@ _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 _BESSEL_SPLIT = 14.0  # series below, asymptotic expansion above
 
 
-def _in_double(x, function):
+def _in_double(x: Tensor, function):
     dtype = x.dtype if x.dtype.is_floating_point else _float32
     return F.cast(function(F.cast(x, _float64)), dtype)
 
 
-def _horner(x, coefficients):
+def _horner(x: Tensor, coefficients):
     total = F.full_like(x, coefficients[-1])
     for c in coefficients[-2::-1]:
         total = F.add(F.mul(total, x), c)
@@ -45,7 +45,7 @@ def _lgamma_positive(x):
     return F.sub(F.add(F.add(logs, 0.5 * math.log(2 * math.pi)), series), F.log(product))
 
 
-def lgamma(x):
+def lgamma(x: Tensor):
     """log(abs(gamma(x))); infinite at 0, -1, -2 ..."""
 
     def of(x):
@@ -59,7 +59,7 @@ def lgamma(x):
     return _in_double(x, of)
 
 
-def digamma(x):
+def digamma(x: Tensor):
     """The derivative of lgamma; NaN at 0, -1, -2 ..."""
 
     def of(x):
@@ -81,7 +81,7 @@ def digamma(x):
     return _in_double(x, of)
 
 
-def _bessel_series(x, sign):
+def _bessel_series(x: Tensor, sign):
     """sum of (sign x^2 / 4)^k / (k!)^2."""
     coefficients = [1.0]
     for k in range(1, 45):
@@ -97,7 +97,7 @@ def _hankel(count):
     return found
 
 
-def bessel_i0(x):
+def bessel_i0(x: Tensor):
     """The modified Bessel function of the first kind of order 0."""
 
     def of(x):
@@ -112,7 +112,7 @@ def bessel_i0(x):
     return _in_double(x, of)
 
 
-def bessel_j0(x):
+def bessel_j0(x: Tensor):
     """The Bessel function of the first kind of order 0."""
 
     def of(x):
@@ -131,18 +131,21 @@ def bessel_j0(x):
     return _in_double(x, of)
 
 
-def gcd(x, other):
-    """Greatest common divisor of integers, never negative."""
+def gcd(x, other) -> Tensor:
+    """Greatest common divisor of integers, never negative where its dtype can hold it."""
     common = F.add(x, other)
     if common.dtype.is_floating_point or common.dtype is _d["bool_"]:
         raise TypeError(f"gcd: dtype is not supported: got {common.dtype}, need an integer")
     zero = F.full_like(common, 0)
-    a, b = F.abs(F.add(x, zero)), F.abs(F.add(other, zero))
+    a, b = F.add(x, zero), F.add(other, zero)
+    signed = not common.dtype.name.startswith("u")
+    if signed:  # the least integer has no positive one: remainders of negative numbers are exact
+        a, b = (F.where(F.greater(v, 0), F.neg(v), v) for v in (a, b))
     # Euclid's algorithm takes the longest for neighbours among Fibonacci's numbers.
     for _ in range(math.ceil(8 * common.dtype.itemsize * math.log(2) / math.log((1 + 5**0.5) / 2))):
         done = F.equal(b, 0)
-        a, b = F.where(done, a, b), F.where(done, 0, F.mod(a, F.where(done, 1, b)))
-    return a
+        a, b = F.where(done, a, b), F.where(done, 0, F.fmod(a, F.where(done, 1, b)))
+    return F.neg(a) if signed else a
 
 
 def lcm(x, other):
@@ -156,12 +159,12 @@ def real_of(x) -> Tensor:
     return x
 
 
-def imag_of(x):
+def imag_of(x: Tensor):
     """The imaginary part: zeros, as dtypes are real."""
     return F.full_like(x, 0)
 
 
-def window(kind, length, periodic, dtype, default, *shape):
+def window(kind, length: int, periodic, dtype, default, *shape):
     """A window of `length` samples by name; periodic ones lack the last of a symmetric one."""
     made = getattr(F, kind + "_window")
     return made(int(length), bool(periodic), *map(float, shape), default if dtype is None else dtype)

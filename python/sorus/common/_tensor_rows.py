@@ -5,14 +5,13 @@ SHARED = """
 abs absolute acos acosh addcdiv addcmul addmm addmv arccos arccosh arcsin arcsinh arctan arctan2 arctanh
 argwhere asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor bmm cbrt ceil clamp clip cos cosh div divide dot eq equal erf erfc erfinv
-exp exp2 expand expand_dims expm1 fliplr flipud floor floor_divide fmax fmin fmod gather_elements
-gather_nd ge greater greater_equal gt hardsigmoid hardswish hypot index_fill inner invert isfinite isinf
-isnan le lerp less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
-logical_xor logsigmoid lt masked_fill masked_select maximum minimum mish mm moveaxis movedim mul multiply
-nan_to_num ne neg negative nonzero not_equal outer pow ravel reciprocal relu6 remainder reshape
-roll rsqrt selu sigmoid sign silu sin sinh softsign sqrt square subtract swapaxes swapdims tan tanh
-tanhshrink tril triu trunc unbind unsqueeze xlogy amax amin topk logsumexp norm cumprod cummax cummin
-nansum diff kron cholesky det inverse unfold
+exp exp2 expand expand_dims expm1 fliplr flipud floor floor_divide fmax fmin fmod gather_elements gather_nd
+ge greater greater_equal gt hardsigmoid hardswish hypot index_fill inner invert isfinite isinf isnan le lerp
+less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
+logsigmoid lt masked_fill masked_select maximum minimum mish mm moveaxis movedim mul nan_to_num ne neg
+negative nonzero not_equal outer pow ravel reciprocal relu6 reshape roll rsqrt selu sigmoid sign silu sin
+sinh softsign sqrt square subtract swapaxes swapdims tan tanh tanhshrink tril triu trunc unbind unsqueeze
+xlogy amax amin topk logsumexp norm cumprod cummax cummin diff kron cholesky det inverse unfold
 """
 
 METHODS = """\
@@ -30,6 +29,7 @@ diag(self, diagonal=0) -> diag(self, diagonal)
 diagonal(self, offset=0, axis1=0, axis2=1) -> diagonal(self, offset, axis1, axis2)
 double(self) -> cast(self, float64)
 expand_as(self, other) -> expand_as(self, other)
+expand_as(self, x) -> expand_as(self, x)
 fill(self, value) -> full_like(self, value)
 flatten(self, order='C', *, start_dim=0, end_dim=-1) -> flatten_by(self, order, start_dim, end_dim)
 flatten(self, start_dim=0, end_dim=-1) -> flatten(self, start_dim, end_dim)
@@ -54,10 +54,16 @@ masked_scatter(self, mask, x) -> masked_scatter(self, mask, x)
 matmul(self, tensor2) -> matmul(self, tensor2)
 mean(self, axis=None, keep_dims=False) -> mean(self, axis, keep_dims)
 mean(self, dim=None, keepdim=False, *, dtype=None) -> mean(cast_if(self, dtype), dim, keepdim)
+multiply(self, other) -> mul(self, other)
+multiply(self, value) -> mul(self, value)
+nansum(self, axis=None, keepdims=False, *, dtype=None) -> nansum(self, axis, keepdims, dtype)
+nansum(self, dim=None, keepdim=False, *, dtype=None) -> nansum(self, dim, keepdim, dtype)
 narrow(self, dim, start, length) -> narrow(self, dim, start, length)
 new_ones(self, size, dtype=None) -> new_full(self, size, 1, dtype)
 new_zeros(self, size, dtype=None) -> new_full(self, size, 0, dtype)
 relu(self) -> relu(self)
+remainder(self, other) -> mod(self, other)
+remainder(self, divisor) -> mod(self, divisor)
 repeat(self, repeats, axis=None) -> repeat_interleave_any(self, repeats, axis)
 repeat_interleave(self, repeats, dim=None, *, output_size=None) -> repeat_interleave_any(self, repeats, dim)
 reshape_as(self, other) -> reshape_as(self, other)
@@ -73,6 +79,7 @@ split(self, split_size, dim=0) -> split_any(self, split_size, dim)
 squeeze(self, *axis) -> squeeze_ones(self, axis)
 squeeze(self, axis) -> squeeze_ones(self, axis)
 sub(self, other, *, alpha=1) -> sub_scaled(self, other, alpha)
+sub(self, y) -> sub(self, y)
 sum(self, axis=None, dtype=None, keepdims=False, initial=None)
     -> sum_initial(self, axis, dtype, keepdims, initial)
 sum(self, dim=None, keepdim=False, *, dtype=None) -> sum_as(self, dim, keepdim, dtype)
@@ -128,4 +135,18 @@ cumsum(self, dim, *, dtype=None) -> cumsum_method(self, dim, dtype)
 allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> allclose(self, other, rtol, atol, equal_nan)
 ptp(self, axis=None, keepdims=False) -> ptp(self, axis, keepdims)
 trace(self, offset=0, axis1=0, axis2=1, dtype=None) -> trace_by(self, offset, axis1, axis2, dtype)
+add_(self, other, *, alpha=1) -> add_in_place(self, other, alpha, False)
+sub_(self, other, *, alpha=1) -> add_in_place(self, other, alpha, True)
+mul_(self, other) -> in_place(self, mul(self, other))
+div_(self, other, *, rounding_mode=None) -> in_place(self, div_rounded(self, other, rounding_mode))
+floor_divide_(self, other) -> in_place(self, floor_div(self, other))
+exp_(self) -> in_place(self, exp(self))
+copy_(self, src, non_blocking=False) -> in_place(self, expand_as(src, self))
+fill_(self, value) -> in_place(self, full_like(self, value))
+zero_(self) -> in_place(self, full_like(self, 0))
+itemset(self, *args) -> with_item(self, args)
+stride(self, dim=None) -> stride_of(self, dim)
+set_dtype(self, dtype) -> assigned(self, cast_named(self, dtype))
+set_data(self, data, slice_shape=False) -> assigned(self, data)
+assign_value(self, value) -> assigned(self, value)
 """

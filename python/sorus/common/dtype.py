@@ -62,14 +62,20 @@ __all__ = [
 ]
 
 
+def _checked(what, type_):
+    if not isinstance(type_, _core.Type):
+        raise TypeError(f"{what}: 'type_' has the wrong type: got {type(type_).__name__}, need a dtype")
+    return type_
+
+
 def dtype_to_nptype(type_):
     """The NumPy scalar type of an element type. bfloat16 has one only when ml_dtypes is installed."""
-    return _core.numpy_dtype(type_).type
+    return _core.numpy_dtype(_checked("dtype_to_nptype", type_)).type
 
 
 def dtype_to_pytype(type_):
     """bool, int or float."""
-    name = type_.name
+    name = _checked("dtype_to_pytype", type_).name
     return bool if name.startswith("bool") else int if "int" in name else float
 
 

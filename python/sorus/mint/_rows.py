@@ -10,18 +10,20 @@ isclose isfinite isinf isnan le lerp less less_equal log log10 log1p log2 logadd
 logical_not logical_or logical_xor lt masked_select matmul maximum minimum mul multiply nan_to_num ne neg
 negative nonzero not_equal ones_like pow ravel reciprocal remainder roll round rsqrt searchsorted sigmoid
 sign silu sin sinc sinh square swapaxes tan tanh tanhshrink tril triu trunc unbind unsqueeze xlogy
-zeros_like logsumexp cumprod cross trace cdist inverse
+zeros_like logsumexp cumprod cross trace inverse
 """
 
 FUNCTIONS = """\
 add(input, other, *, alpha=1) -> add_scaled(input, other, alpha)
 addcdiv(input, tensor1, tensor2, *, value=1) -> addcdiv(input, tensor1, tensor2, value)
 arcsin(input) -> asin(input)
+arcsin(x) -> asin(x)
 baddbmm(input, batch1, batch2, *, beta=1, alpha=1) -> addmm(input, batch1, batch2, beta, alpha)
 bernoulli(input, *, generator=None) -> bernoulli(input, input, None)
 bincount(input, weights=None, minlength=0) -> bincount(input, weights, minlength)
 bmm(input, mat2) -> matmul(input, mat2)
 cat(tensors, dim=0) -> concat(tensors, dim)
+cdist(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary') -> cdist_by(x1, x2, p, compute_mode)
 chunk(input, chunks, dim=0) -> chunk(input, chunks, dim)
 concat(tensors, dim=0) -> concat(tensors, dim)
 diag(input, diagonal=0) -> diag(input, diagonal)
@@ -121,11 +123,11 @@ grid_sample
 """
 
 FUNCTIONAL = """\
-relu6(input, inplace=False) -> relu6(input)
-silu(input, inplace=False) -> silu(input)
+relu6(input, inplace=False) -> written(input, relu6(input), inplace)
+silu(input, inplace=False) -> written(input, silu(input), inplace)
 mish(input) -> mish(input)
 selu(input) -> selu(input)
-elu(input, alpha=1.0, inplace=False) -> elu(input, alpha)
+elu(input, alpha=1.0, inplace=False) -> written(input, elu(input, alpha), inplace)
 gelu(input, *, approximate='none') -> gelu_by(input, approximate)
 glu(input, dim=-1) -> glu(input, dim)
 leaky_relu(input, negative_slope=0.01) -> leaky_relu(input, negative_slope)
@@ -133,10 +135,12 @@ linear(input, weight, bias=None) -> linear(input, weight, bias)
 logsigmoid(input) -> log_sigmoid(input)
 softmax(input, dim=None, dtype=None) -> softmax(cast_if(input, dtype), dim)
 log_softmax(input, dim=None, dtype=None) -> log_softmax(cast_if(input, dtype), dim)
-threshold(input, threshold, value, inplace=False) -> threshold(input, threshold, value)
-dropout(input, p=0.5, training=True) -> dropout_by(input, p, training, None)
+threshold(input, threshold, value, inplace=False)
+    -> written(input, threshold(input, threshold, value), inplace)
+dropout(input, p=0.5, training=True, inplace=False)
+    -> written(input, dropout_by(input, p, training, None), inplace)
 embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False)
-    -> embedding(input, weight, padding_idx)
+    -> embedding_by(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
 one_hot(tensor, num_classes=-1) -> one_hot_classes(tensor, num_classes)
 pad(input, pad, mode='constant', value=None) -> pad_last(input, pad, mode, value)
 batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1,

@@ -2,7 +2,7 @@
 
 import collections
 
-from .. import _autograd, _calls, _core
+from .. import _autograd, _calls, _core, _errors
 from .._core import Tensor
 from ..common.parameter import Parameter, ParameterTuple
 
@@ -325,9 +325,15 @@ class Cell:
         raise AttributeError(f"{type(self).__name__}: 'construct' is missing: define what the cell computes")
 
     def __call__(self, *args, **kwargs):
-        if _calls.boundaries:  # graph mode: the outermost call is a boundary
-            return _calls.boundaries(self, self._run, args, kwargs)
-        return self._run(*args, **kwargs)
+        try:
+            if _calls.boundaries:  # graph mode: the outermost call is a boundary
+                return _calls.boundaries(self, self._run, args, kwargs)
+            return self._run(*args, **kwargs)
+        except Exception as error:
+            told = _errors.told_in(error, self, args, kwargs)
+            if told is error:
+                raise
+            raise told from error
 
     def _run(self, *args, **kwargs):
         state = self.__dict__

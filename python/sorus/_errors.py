@@ -1,0 +1,122 @@
+"""Errors in the words of what the user called.
+
+A public function is composed of others, whose errors name themselves, and of Python code, whose errors name
+nothing. When a call fails, the outermost function of rows, or the layer that computed without one, tells the
+error anew, and each Cell on the way adds itself. Only what goes wrong inside the package is told anew, never
+an error of a user's own code.
+"""
+
+_TOLD = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    NotImplementedError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+)
+# What an error of Python's own becomes. TypeError and ValueError stay what they are.
+_BECOMES = {
+    AttributeError: TypeError,
+    IndexError: ValueError,
+    KeyError: ValueError,
+    OverflowError: ValueError,
+    ZeroDivisionError: ValueError,
+}
+_KEPT = ("memory", "internal error", "recursion")  # errors that are no function's
+_LONGEST = 60
+_LAYERS = ("sorus.nn.layer.", "sorus.nn.loss.")
+
+
+def restated(error, function, arguments, keywords):
+    """The error to raise instead of `error`, which a call of a function of rows has raised."""
+    from ._rows import spellings_of
+
+    return _retold(error, function.__name__, lambda: " or ".join(spellings_of(function)), arguments, keywords)
+
+
+def told_in(error, cell, arguments, keywords):
+    """The error to raise instead of one that a call of a cell has raised. A layer of the library tells it as
+    its own. A note says where: "in Dense 'head.fc1' of Net"; each cell on the way out completes the name.
+    """
+    kind, name, last, told = error.__dict__.get("_in_cell", (type(cell).__name__, "", None, None))
+    if last is None and type(cell).__module__.startswith(_LAYERS) and "_told" not in error.__dict__:
+        error = _retold(error, kind, lambda: _call_of(cell), arguments, keywords)
+    notes = error.__dict__.setdefault("__notes__", [])
+    if told in notes:
+        notes.remove(told)
+    step = next((n for n, child in cell.cells_and_names() if id(child) == last), "") if last else ""
+    name = ".".join(filter(None, (step, name)))
+    told = f"in {kind}" + (f" '{name}'" if name else "") + (f" of {type(cell).__name__}" if last else "")
+    error.__dict__["_in_cell"] = (kind, name, id(cell), told)
+    notes.append(told)
+    return error
+
+
+def _call_of(cell):
+    import inspect
+
+    return f"{type(cell).__name__}(...){inspect.signature(cell.construct)}"
+
+
+def _retold(error, who, needs, arguments, keywords):
+    """The error as one of `who`; `needs()` says how that is called."""
+    if type(error) not in _TOLD or not _is_ours(error.__traceback__):
+        return error
+    text = str(error) if type(error) is not KeyError else str(error.args[0]) if error.args else ""
+    name, colon, rest = text.partition(": ")
+    named = bool(colon) and not name.startswith("'") and " " not in name.strip()
+    if named and name in _KEPT:
+        return error
+    if named and (": got" in rest or "need" in rest):
+        error.args = (f"{who}: {rest}",)
+    elif text.startswith("'") and ": got" in text:  # helpers that know the argument only
+        error.args = (f"{who}: {text}",)
+    elif not isinstance(error, (RuntimeError, NotImplementedError)):
+        error = _of_python(error, text, who, needs(), arguments, keywords)
+    error.__dict__["_told"] = True
+    return error
+
+
+def _of_python(error, text, who, need, arguments, keywords):
+    """An error that says what it is about, made of one that says nothing but what Python stumbled over."""
+    what = "arguments do not fit"
+    if isinstance(error, MemoryError):
+        what = "memory does not suffice"
+    elif isinstance(error, (AttributeError, TypeError)):
+        what = "arguments of the wrong type"
+    given = [*map(shown, arguments), *(f"{key}={shown(value)}" for key, value in keywords.items())]
+    reason = f" ({text})" if text else ""
+    kind = _BECOMES.get(type(error), type(error))
+    made = kind(f"{who}: {what}{reason}: got ({', '.join(given)}), need {need}")
+    made.__cause__ = error
+    return made
+
+
+def shown(value):
+    """A value in an error: short ones as they are, tensors by their shapes and dtypes."""
+    from ._core import Tensor
+
+    if isinstance(value, Tensor):
+        return f"Tensor{list(value.shape)} of {value.dtype}"
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(shown(v) for v in value[:8]) + (", ..." if len(value) > 8 else "")
+        text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    elif value is None or isinstance(value, (bool, int, float, complex, str, slice)):
+        text = repr(value)
+    else:
+        text = type(value).__name__
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _is_ours(trace):
+    """True when the innermost Python code of a traceback is of the package or of NumPy, called by it."""
+    if trace is None:
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "")
+    return module.partition(".")[0] in ("sorus", "numpy")
