@@ -3,13 +3,18 @@
 #include <cmath>
 #include <limits>
 
+#include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/linalg/linalg.h"
+#include "sorus/ops/nn/attributes.h"
 #include "sorus/ops/nn/detail/window.h"
 #include "sorus/ops/nn/softmax.h"
 #include "sorus/ops/random/random.h"
+#include "sorus/ops/reduce/reduce.h"
 #include "sorus/ops/shape/shape_ops.h"
 
+/// Attention is an op with a gradient op, neither of which stores scores; where something else is wanted
+/// (dropout, the gradient of a mask, gradients of the gradient) it is written out with public functions.
 namespace sorus {
 namespace {
 
@@ -27,10 +32,203 @@ Tensor masked(const Tensor& scores, const Tensor& mask) {
   return where(mask, scores, scalar_beside(-std::numeric_limits<double>::infinity(), scores.dtype()));
 }
 
-}  // namespace
+/// The weights, written out.
+Tensor weights_of(const Tensor& query, const Tensor& key, const Tensor& mask, const AttentionAttrs& a) {
+  Tensor scores = matmul(query * a.scale, swap_last(key));
+  if (a.causal) scores = masked(scores, causal_mask(query.size(-2), key.size(-2)));
+  if (mask.defined()) scores = masked(scores, mask);
+  return softmax(scores);
+}
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionOptions& options) {
+DType statistics_dtype(DType x) { return is_half(x) ? DType::kFloat32 : x; }
+
+Shape with_last(Shape shape, Dim extent) {
+  shape[shape.rank() - 1] = extent;
+  return shape;
+}
+
+/// Batch axes, rows, columns: the shape of the scores.
+Shape scores_shape(const InferContext& c) { return with_last(c.shape(0), c.shape(1)[c.shape(1).rank() - 2]); }
+TensorType result_type(const InferContext& c) {
+  return {c.dtype(0), c.in(0).device, with_last(c.shape(0), c.shape(2)[c.shape(2).rank() - 1])};
+}
+
+void check_operands(const InferContext& c) {
+  detail::need_floating(c.name(), "query", c.dtype(0));
+  detail::need_same_dtype(c.name(), "key", c.dtype(1), c.dtype(0));
+  detail::need_same_dtype(c.name(), "value", c.dtype(2), c.dtype(0));
+  const Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2);
+  const int rank = q.rank();
+  bool fits = rank >= 2 && k.rank() == rank && v.rank() == rank && q[rank - 1] == k[rank - 1] &&
+              k[rank - 2] == v[rank - 2];
+  for (int i = 0; fits && i + 2 < rank; ++i) fits = q[i] == k[i] && k[i] == v[i];
+  SORUS_CHECK(fits, ShapeError,
+              "{}: shapes do not fit: got query {}, key {} and value {}, need (..., L, E), (..., S, E) and "
+              "(..., S, V)",
+              c.name(), q, k, v);
+  if (!c.has(3)) return;
+  SORUS_CHECK(c.dtype(3) == DType::kBool || c.dtype(3) == c.dtype(0), DTypeError,
+              "{}: dtype of 'mask' does not fit: got {}, need bool or {}", c.name(), c.dtype(3), c.dtype(0));
+  SORUS_CHECK(c.shape(3) == scores_shape(c), ShapeError, "{}: shape of 'mask' does not fit: got {}, need {}",
+              c.name(), c.shape(3), scores_shape(c));
+}
+
+/// Of each row the largest score and the sum of e^(score - largest).
+TensorType statistics_type(const InferContext& c) {
+  return {statistics_dtype(c.dtype(0)), c.in(0).device, with_last(c.shape(0), 2)};
+}
+
+TypeList infer_attention(const InferContext& c) {
+  check_operands(c);
+  return {result_type(c), statistics_type(c)};
+}
+
+TypeList infer_backward(const InferContext& c) {
+  check_operands(c);
+  SORUS_CHECK(c.in(4) == statistics_type(c), ShapeError, "{}: 'statistics' does not fit: got {}, need {}",
+              c.name(), c.in(4), statistics_type(c));
+  SORUS_CHECK(c.in(5) == result_type(c), ShapeError, "{}: 'gradient' does not fit: got {}, need {}", c.name(),
+              c.in(5), result_type(c));
+  return {c.in(0), c.in(1), c.in(2)};
+}
+
+Cost attention_cost(const InferContext& c) {
+  const double scores = static_cast<double>(scores_shape(c).numel());
+  const int last = c.shape(0).rank() - 1;
+  const double depth = static_cast<double>(c.shape(0).size(last) + c.shape(2).size(last));
+  const double elements =
+      static_cast<double>(c.shape(0).numel() + c.shape(1).numel() + 2 * c.shape(2).numel());
+  return {2 * scores * depth, elements * static_cast<double>(dtype_size(c.dtype(0)))};
+}
+Cost backward_cost(const InferContext& c) {
+  Cost forward = attention_cost(c);
+  return {2.5 * forward.flops, 2 * forward.bytes};
+}
+
+Tensor add_to(const Tensor& sum, const Tensor& more) { return sum.defined() ? sum + more : more; }
+
+/// What both gradients are made of: weights P, the gradient dP of the weights, their dot product D along
+/// rows, and dS = P (dP - D), the gradient of the scores.
+struct Terms {
+  Tensor p, dp, d, ds;
+  Terms(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Tensor& g,
+        const AttentionAttrs& a)
+      : p(weights_of(query, key, mask, a)), dp(matmul(g, swap_last(value))) {
+    d = sum(p * dp, {-1}, true);
+    ds = p * (dp - d);
+  }
+};
+
+Tensor optional_in(const VjpContext& c, size_t i) { return c.has(i) ? c.in(i) : Tensor(); }
+
+/// What is written out is computed in float32 where operands have 16 bits, as the kernels do, and rounded
+/// once.
+Tensor widened(const Tensor& x) { return x.defined() && is_half(x.dtype()) ? cast(x, DType::kFloat32) : x; }
+void set_rounded(VjpContext& c, size_t i, const Tensor& gradient) {
+  c.set(i, cast(gradient, c.in_type(i).dtype));
+}
+
+/// The gradient of the gradient, with respect to query, key, value, a floating mask and the gradient. The
+/// statistics follow from query and key and are no variables of their own.
+void backward_vjp(VjpContext& c) {
+  const auto& a = c.attrs<AttentionAttrs>();
+  const Tensor query = widened(c.in(0)), key = widened(c.in(1)), value = widened(c.in(2)),
+               g = widened(c.in(5));
+  const Tensor mask = widened(optional_in(c, 3));
+  const Tensor gq = widened(c.grad(0)), gk = widened(c.grad(1)), gv = widened(c.grad(2));
+  const Terms t(query, key, value, mask, g, a);
+  Tensor u;   // gradient of dS
+  Tensor gp;  // gradient of P
+  Tensor to_query, to_key, to_value, to_g;
+  if (gq.defined()) {
+    u = matmul(gq, swap_last(key)) * a.scale;
+    to_key = matmul(swap_last(t.ds), gq) * a.scale;
+  }
+  if (gk.defined()) {
+    u = add_to(u, matmul(query, swap_last(gk)) * a.scale);
+    to_query = matmul(t.ds, gk) * a.scale;
+  }
+  if (gv.defined()) {
+    gp = matmul(g, swap_last(gv));
+    to_g = matmul(t.p, gv);
+  }
+  if (u.defined()) {
+    const Tensor pu = t.p * u;
+    const Tensor row = sum(pu, {-1}, true);
+    const Tensor gdp = pu - t.p * row;
+    gp = add_to(gp, u * (t.dp - t.d) - t.dp * row);
+    to_g = add_to(to_g, matmul(gdp, value));
+    to_value = matmul(swap_last(gdp), g);
+  }
+  if (!gp.defined()) return;
+  const Tensor gs = t.p * (gp - sum(t.p * gp, {-1}, true));
+  if (c.needs(0)) set_rounded(c, 0, add_to(to_query, matmul(gs, key) * a.scale));
+  if (c.needs(1)) set_rounded(c, 1, add_to(to_key, matmul(swap_last(gs), query) * a.scale));
+  if (c.needs(2) && to_value.defined()) set_rounded(c, 2, to_value);
+  if (mask.defined() && c.needs(3)) set_rounded(c, 3, gs);
+  if (c.needs(5)) set_rounded(c, 5, to_g);
+}
+
+const OpDef backward_op{
+    .name = "attention_backward",
+    .doc =
+        "Gradient of attention for query, key and value, from its hidden statistics: the scores are "
+        "computed again, block by block.",
+    .inputs = {{"query"}, {"key"}, {"value"}, {"mask", InputKind::kOptional}, {"statistics"}, {"gradient"}},
+    .attrs = attrs_def<AttentionAttrs>(),
+    .infer = infer_backward,
+    .vjp = backward_vjp,
+    .saves_in = saves({0, 1, 2, 3, 5}),
+    .cost = backward_cost,
+    .traits = {.backward = true}};
+const OpRegistrar backward_registered{backward_op};
+
+void attention_vjp(VjpContext& c) {
+  if (!c.grad(0).defined()) return;
+  const auto& a = c.attrs<AttentionAttrs>();
+  const Tensor mask = optional_in(c, 3);
+  if (mask.defined() && c.needs(3))
+    set_rounded(
+        c, 3,
+        Terms(widened(c.in(0)), widened(c.in(1)), widened(c.in(2)), widened(mask), widened(c.grad(0)), a).ds);
+  if (!c.needs(0) && !c.needs(1) && !c.needs(2)) return;
+  const Tensor* given = mask.defined() ? &mask : nullptr;
+  TensorList out = apply_all(backward_op, {&c.in(0), &c.in(1), &c.in(2), given, &c.out(1), &c.grad(0)}, a);
+  for (size_t i = 0; i < 3; ++i)
+    if (c.needs(i)) c.set(i, out[i]);
+}
+
+const OpDef attention_op{
+    .name = "attention",
+    .doc =
+        "softmax(query * key^T * scale + mask) * value: query (..., L, E), key (..., S, E), value "
+        "(..., S, V) with equal batch axes, mask (..., L, S) bool (false: does not attend) or "
+        "floating. Results (..., L, V) and hidden statistics (..., L, 2). Memory beside the "
+        "results does not grow with L times S. Source: Vaswani et al., Attention Is All You "
+        "Need, 2017; Rabe and Staats, Self-attention Does Not Need O(n^2) Memory, 2021.",
+    .inputs = {{"query"}, {"key"}, {"value"}, {"mask", InputKind::kOptional}},
+    .attrs = attrs_def<AttentionAttrs>(),
+    .infer = infer_attention,
+    .vjp = attention_vjp,
+    .saves_in = saves({0, 1, 2, 3}),
+    .saves_out = saves({1}),
+    .cost = attention_cost};
+const OpRegistrar attention_registered{attention_op};
+
+Shape batch_of(const Tensor& x) {
+  Shape batch;
+  for (int i = 0; i + 2 < x.rank(); ++i) batch.push_back(x.shape()[i]);
+  return batch;
+}
+
+Tensor with_batch(const Tensor& x, Shape batch) {
+  batch.push_back(x.size(-2));
+  batch.push_back(x.size(-1));
+  return x.shape() == batch ? x : broadcast_to(x, batch);
+}
+
+void check_options(const Tensor& query, const Tensor& key, const Tensor& value,
+                   const AttentionOptions& options) {
   detail::need_floating(kName, "query", query.dtype());
   SORUS_CHECK(query.rank() >= 2 && key.rank() >= 2 && value.rank() >= 2 && query.size(-1) == key.size(-1) &&
                   key.size(-2) == value.size(-2),
@@ -42,13 +240,35 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
               "{}: a causal call has no mask: got both, need one", kName);
   SORUS_CHECK(options.dropout == 0 || options.dropout_key.defined(), ValueError,
               "{}: dropout needs a key: got probability {} and none, need a key", kName, options.dropout);
-  double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
-  Tensor scores = matmul(query * scale, swap_last(key));
-  if (options.causal) scores = masked(scores, causal_mask(query.size(-2), key.size(-2)));
-  if (options.mask.defined()) scores = masked(scores, options.mask);
-  Tensor weights = softmax(scores);
-  if (options.dropout > 0) weights = dropout(weights, options.dropout, options.dropout_key);
-  return matmul(weights, value);
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& options) {
+  check_options(query, key, value, options);
+  const double scale =
+      options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
+  const AttentionAttrs attrs{options.causal, scale};
+  if (options.dropout > 0) {
+    Tensor weights = weights_of(query, key, options.mask, attrs);
+    return matmul(dropout(weights, options.dropout, options.dropout_key), value);
+  }
+  Shape batch = broadcast_shapes(kName, batch_of(query), batch_of(key));
+  batch = broadcast_shapes(kName, batch, batch_of(value));
+  Tensor mask = options.mask;
+  if (mask.defined()) {
+    // A mask may have batch axes that the others lack.
+    while (mask.rank() < 2) mask = expand_dims(mask, 0);
+    batch = broadcast_shapes(kName, batch, batch_of(mask));
+    Shape scores = batch;
+    scores.push_back(query.size(-2));
+    scores.push_back(key.size(-2));
+    if (mask.dtype() != DType::kBool) mask = cast(mask, query.dtype());
+    if (!(mask.shape() == scores)) mask = broadcast_to(mask, scores);
+  }
+  const Tensor q = with_batch(query, batch), k = with_batch(key, batch), v = with_batch(value, batch);
+  return apply_all(attention_op, {&q, &k, &v, mask.defined() ? &mask : nullptr}, attrs)[0];
 }
 
 }  // namespace sorus

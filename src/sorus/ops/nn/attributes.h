@@ -50,6 +50,14 @@ struct SoftmaxAttrs {
   static constexpr auto fields() { return std::tuple{field("axis", &SoftmaxAttrs::axis)}; }
 };
 
+struct AttentionAttrs {
+  bool causal = false;
+  double scale = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("causal", &AttentionAttrs::causal), field("scale", &AttentionAttrs::scale)};
+  }
+};
+
 struct CrossEntropyAttrs {
   int64_t ignore_index = -100;  ///< rows with this label have loss 0
   double label_smoothing = 0;   ///< weight of the uniform distribution in the target

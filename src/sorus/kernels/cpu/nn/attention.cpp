@@ -1,0 +1,201 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/nn/attention.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include <limits>
+
+#include "sorus/base/thread_pool.h"
+#include "sorus/dispatch/kernel.h"
+#include "sorus/kernels/cpu/nn/attention_call.h"
+#include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/simd/dispatch.h"
+#include "sorus/ops/nn/attributes.h"
+
+/// Attention and its gradient for float32 and 16-bit floats: a block of rows of one head at a time, whose
+/// scores stay in a cache; products by oneDNN, what lies between them here. 16-bit operands are widened first
+/// and results rounded once.
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+/// Scores of a row to those that count: columns that the mask leaves out are -infinity, from `end` on all.
+void mask_row(const AttentionCall& c, int64_t head, int64_t row, float* s) {
+  if (c.causal) std::fill(s + c.columns_of(row), s + c.columns, kLowest);
+  if (!c.mask.present()) return;
+  c.mask.visit_row(head, row, [&](const auto* mask, int64_t step) {
+    using M = std::remove_cvref_t<decltype(*mask)>;
+    if constexpr (std::is_same_v<M, bool>) {
+      for (int64_t j = 0; j < c.columns; ++j) s[j] = mask[j * step] ? s[j] : kLowest;
+    } else {
+      for (int64_t j = 0; j < c.columns; ++j) s[j] += static_cast<float>(mask[j * step]);
+    }
+  });
+}
+
+/// Masked scores to weights in place; notes the largest score and the sum of the exponentials.
+void to_weights(float* s, int64_t n, float* statistics) {
+  const float top = max_of(reduce_blocks(
+      n, Block::of(kLowest),
+      [&](Block m, int64_t i, int64_t count) { return max(m, load_block(s + i, count, kLowest)); },
+      [](Block p, Block q) { return max(p, q); }));
+  const Block shift = Block::of(top);
+  const float total = sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+    const Block e = exp(load_block(s + i, count, kLowest) - shift);
+    store_block(e, s + i, count);
+    return sum + e;
+  });
+  const Block scale = Block::of(1.0F / total);
+  for_each_block(
+      n, [&](int64_t i, int64_t count) { store_block(load_block(s + i, count, 0) * scale, s + i, count); });
+  statistics[0] = top;
+  statistics[1] = total;
+}
+
+/// The same weights again from the statistics.
+void weights_again(float* s, int64_t n, const float* statistics) {
+  const Block shift = Block::of(statistics[0]), scale = Block::of(1.0F / statistics[1]);
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(exp(load_block(s + i, count, kLowest) - shift) * scale, s + i, count);
+  });
+}
+
+/// dp becomes scale * p * (dp - sum(p * dp)).
+void score_gradient(const float* p, float* dp, int64_t n, float scale) {
+  const Block dot = Block::of(sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+    return fma(load_block(p + i, count, 0), load_block(dp + i, count, 0), sum);
+  }));
+  const Block factor = Block::of(scale);
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(load_block(p + i, count, 0) * (load_block(dp + i, count, 0) - dot) * factor, dp + i, count);
+  });
+}
+
+void scale_rows(float* x, int64_t n, float scale) {
+  const Block factor = Block::of(scale);
+  for_each_block(
+      n, [&](int64_t i, int64_t count) { store_block(load_block(x + i, count, 0) * factor, x + i, count); });
+}
+
+void add_rows(const float* x, float* sum, int64_t n) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
+    store_block(load_block(sum + i, count, 0) + load_block(x + i, count, 0), sum + i, count);
+  });
+}
+
+/// One block of rows: weights times value, and the statistics.
+void forward_block(const AttentionCall& c, int64_t head, int64_t begin, int64_t end) {
+  const int64_t rows = end - begin, columns = c.columns_of(end - 1);
+  AttentionScratch scratch;
+  float* q = scratch.take(rows * c.depth);
+  c.query.read(head, begin, end, q);
+  scale_rows(q, rows * c.depth, c.scale);
+  float* s = scratch.take(rows * c.columns);
+  const FloatMatrix key = c.key.matrix(head, columns, scratch);
+  multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), s, c.columns);
+  for (int64_t i = 0; i < rows; ++i) {
+    mask_row(c, head, begin + i, s + i * c.columns);
+    to_weights(s + i * c.columns, columns, c.statistics + 2 * (head * c.rows + begin + i));
+  }
+  const FloatMatrix value = c.value.matrix(head, columns, scratch);
+  c.write(0, head * c.rows + begin, rows, c.width, scratch.take(rows * c.width), [&](float* out) {
+    multiply(rows, c.width, columns, {s, c.columns, 1}, value, out, c.width);
+  });
+}
+
+/// Gradients of one head, its blocks of rows one after the other.
+void backward_head(const AttentionCall& c, int64_t head) {
+  AttentionScratch scratch;
+  const int64_t block = std::min(c.block_rows, c.rows);
+  float* q = scratch.take(block * c.depth);
+  float* g = scratch.take(block * c.width);
+  float* p = scratch.take(block * c.columns);
+  float* dp = scratch.take(block * c.columns);
+  const FloatMatrix key = c.key.matrix(head, c.columns, scratch);
+  const FloatMatrix value = c.value.matrix(head, c.columns, scratch);
+  float* dk = scratch.take(c.columns * c.depth);
+  float* dv = scratch.take(c.columns * c.width);
+  float* part = scratch.take(c.columns * std::max(c.depth, c.width));
+  float* dq = scratch.take(block * c.depth);
+  std::fill_n(dk, c.columns * c.depth, 0.0F);
+  std::fill_n(dv, c.columns * c.width, 0.0F);
+  for (int64_t begin = 0; begin < c.rows; begin += block) {
+    const int64_t rows = std::min(block, c.rows - begin), columns = c.columns_of(begin + rows - 1);
+    c.query.read(head, begin, begin + rows, q);
+    c.gradient.read(head, begin, begin + rows, g);
+    scale_rows(q, rows * c.depth, c.scale);
+    multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), p, c.columns);
+    multiply(rows, columns, c.width, {g, c.width, 1}, value.transposed(), dp, c.columns);
+    for (int64_t i = 0; i < rows; ++i) {
+      float* weights = p + i * c.columns;
+      mask_row(c, head, begin + i, weights);
+      weights_again(weights, columns, c.statistics + 2 * (head * c.rows + begin + i));
+      score_gradient(weights, dp + i * c.columns, columns, c.scale);
+    }
+    const auto add = [&](const float* a, const float* b, int64_t width, float* sum) {
+      // The first block's product is the sum so far where it has all columns.
+      const bool first = begin == 0 && columns == c.columns;
+      multiply(columns, width, rows, {a, 1, c.columns}, {b, width, 1}, first ? sum : part, width);
+      if (!first) add_rows(part, sum, columns * width);
+    };
+    add(p, g, c.width, dv);
+    c.query.read(head, begin, begin + rows, q);
+    add(dp, q, c.depth, dk);
+    c.write(0, head * c.rows + begin, rows, c.depth, dq, [&](float* out) {
+      multiply(rows, c.depth, columns, {dp, c.columns, 1}, key, out, c.depth);
+    });
+  }
+  c.store(1, head * c.columns * c.depth, dk, c.columns * c.depth);
+  c.store(2, head * c.columns * c.width, dv, c.columns * c.width);
+}
+
+void attention(const KernelCall& call) {
+  const AttentionCall c(call);
+  if (c.rows == 0 || c.heads == 0) return;
+  const int64_t blocks = (c.rows + c.block_rows - 1) / c.block_rows;
+  parallel_for(c.heads * blocks, [&](int64_t piece) {
+    const int64_t begin = piece % blocks * c.block_rows;
+    forward_block(c, piece / blocks, begin, std::min(c.rows, begin + c.block_rows));
+  });
+}
+
+void attention_backward(const KernelCall& call) {
+  const AttentionCall c(call);
+  parallel_for(c.heads, [&](int64_t head) { backward_head(c, head); });
+}
+
+}  // namespace
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+namespace {
+
+HWY_EXPORT(attention);
+HWY_EXPORT(attention_backward);
+
+Refusal supports(const KernelCall& call) {
+  if (call.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
+  return call.in[2].numel() == 0 ? "there are no values" : kAccepted;
+}
+
+const SimdRegistrar registered{"attention",
+                               {.name = "attention_blocks",
+                                .in_layout = Layout::kAny,
+                                .out_layout = Layout::kContiguous,
+                                .supports = supports,
+                                .run = run_best<HWY_DISPATCH_TABLE(attention)>}};
+const SimdRegistrar backward_registered{"attention_backward",
+                                        {.name = "attention_backward_blocks",
+                                         .in_layout = Layout::kAny,
+                                         .out_layout = Layout::kContiguous,
+                                         .supports = supports,
+                                         .run = run_best<HWY_DISPATCH_TABLE(attention_backward)>}};
+
+}  // namespace
+}  // namespace sorus::simd
+#endif  // HWY_ONCE
