@@ -48,6 +48,14 @@ CASES = [
     ("matmul_1024", "matmul 1,024 x 1,024 x 1,024", 1.0),
     ("conv3x3", "3x3 convolution, 16 x 64 x 56 x 56 to 64 channels", 1.0),
     ("conv3x3_grad", "its gradients", 1.0),
+    ("norm_chain_eager", "x*a+b, gelu, layer norm of 1,024 x 768, eager", 1.0),
+    ("norm_chain_graph", "the same, graph mode", 0.5),
+    ("norm_chain_32mb_eager", "x*a+b, gelu, layer norm of 8,192 x 1,024, eager", 1.0),
+    ("norm_chain_32mb_graph", "the same, graph mode", 0.3),
+    ("chain_1mb_eager", "8 elementwise ops on 262,144 numbers, eager", 1.0),
+    ("chain_1mb_graph", "the same, graph mode", 0.5),
+    ("chain_128mb_eager", "8 elementwise ops on 33,554,432 numbers, eager", 1.0),
+    ("chain_128mb_graph", "the same, graph mode", 0.2),
     ("add_128mb", "add of two tensors of 128 MB", 0.8),
 ]
 

@@ -81,6 +81,44 @@ def layer_norm_grad():
     return gradient(lambda x, g, b: ops.layer_norm(x, (768,), g, b), gamma, beta)()
 
 
+def in_mode(mode: int, function):
+    """The function, called eagerly or as a compiled one."""
+    if mode == ms.GRAPH_MODE:
+        return ms.jit(function)
+
+    def step():
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        function()
+
+    return step
+
+
+def norm_chain(mode: int, rows: int, n: int):
+    def make():
+        x, b, gamma, beta = random(rows, n), random(n), random(n), random(n)
+        a = ms.Tensor(0.5, ms.float32)
+
+        def step():
+            return ops.layer_norm(ops.gelu(x * a + b, approximate="none"), (n,), gamma, beta)
+
+        return in_mode(mode, step)
+
+    return make
+
+
+def chain(mode: int, n: int):
+    def make():
+        x = random(n)
+        a, b = ms.Tensor(0.5, ms.float32), ms.Tensor(0.25, ms.float32)
+
+        def step():
+            return ops.relu(ops.sigmoid(x * a + b) * x + x) * a - b
+
+        return in_mode(mode, step)
+
+    return make
+
+
 def matmul(n: int):
     def make():
         a, b = random(n, n), random(n, n)
@@ -145,6 +183,14 @@ if __name__ == "__main__":
             "log_softmax_grad": gradient(lambda x: ops.log_softmax(x, -1)),
             "layer_norm_grad": layer_norm_grad,
             "gelu_grad": gradient(lambda x: ops.gelu(x, approximate="none")),
+            "norm_chain_eager": norm_chain(ms.PYNATIVE_MODE, 1024, 768),
+            "norm_chain_graph": norm_chain(ms.GRAPH_MODE, 1024, 768),
+            "norm_chain_32mb_eager": norm_chain(ms.PYNATIVE_MODE, 8192, 1024),
+            "norm_chain_32mb_graph": norm_chain(ms.GRAPH_MODE, 8192, 1024),
+            "chain_1mb_eager": chain(ms.PYNATIVE_MODE, 1 << 18),
+            "chain_1mb_graph": chain(ms.GRAPH_MODE, 1 << 18),
+            "chain_128mb_eager": chain(ms.PYNATIVE_MODE, 1 << 25),
+            "chain_128mb_graph": chain(ms.GRAPH_MODE, 1 << 25),
             "matmul_512": matmul(512),
             "matmul_1024": matmul(1024),
             "conv3x3": conv,

@@ -51,6 +51,34 @@ def gradient(function, *shapes):
     return make
 
 
+def norm_chain(rows: int, n: int):
+    def make():
+        x, b, gamma, beta = torch.randn(rows, n), torch.randn(n), torch.randn(n), torch.randn(n)
+        a = torch.tensor(0.5)
+
+        def step():
+            with torch.no_grad():
+                functional.layer_norm(functional.gelu(x * a + b), (n,), gamma, beta)
+
+        return step
+
+    return make
+
+
+def chain(n: int):
+    def make():
+        x = torch.randn(n)
+        a, b = torch.tensor(0.5), torch.tensor(0.25)
+
+        def step():
+            with torch.no_grad():
+                torch.relu(torch.sigmoid(x * a + b) * x + x) * a - b
+
+        return step
+
+    return make
+
+
 def matmul(n: int):
     def make():
         a, b = torch.randn(n, n), torch.randn(n, n)
@@ -99,6 +127,14 @@ if __name__ == "__main__":
             "log_softmax_grad": gradient(lambda x: torch.log_softmax(x, -1)),
             "layer_norm_grad": gradient(lambda x, g, b: functional.layer_norm(x, (768,), g, b), 768, 768),
             "gelu_grad": gradient(functional.gelu),
+            "norm_chain_eager": norm_chain(1024, 768),
+            "norm_chain_graph": norm_chain(1024, 768),
+            "norm_chain_32mb_eager": norm_chain(8192, 1024),
+            "norm_chain_32mb_graph": norm_chain(8192, 1024),
+            "chain_1mb_eager": chain(1 << 18),
+            "chain_1mb_graph": chain(1 << 18),
+            "chain_128mb_eager": chain(1 << 25),
+            "chain_128mb_graph": chain(1 << 25),
             "matmul_512": matmul(512),
             "matmul_1024": matmul(1024),
             "conv3x3": conv(False),

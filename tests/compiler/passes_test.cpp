@@ -72,6 +72,45 @@ TEST(Passes, CanonicalizeRemovesWhatChangesNothing) {
   EXPECT_EQ(graph.nodes[0].in[0], graph.inputs[0]);
 }
 
+TEST(Passes, CanonicalizeReadsPastWhatChangesNothing) {
+  EXPECT_EQ(after("canonicalize",
+                  "graph @g(%0: int32(2, 3, 4)) {\n"
+                  "  %1 = transpose(%0) {axes=(1, 2, 0)} : int32(3, 4, 2)\n"
+                  "  %2 = transpose(%1) {axes=(1, 0, 2)} : int32(4, 3, 2)\n"
+                  "  %3 = reshape(%2) {shape=(12, 2)} : int32(12, 2)\n"
+                  "  %4 = reshape(%3) {shape=(24,)} : int32(24,)\n"
+                  "  %5 = cast(%4) {dtype=float64} : float64(24,)\n"
+                  "  %6 = cast(%5) {dtype=int32} : int32(24,)\n"
+                  "  %7 = cast(%4) {dtype=int64} : int64(24,)\n"
+                  "  %8 = cast(%7) {dtype=float32} : float32(24,)\n"
+                  "  return %6, %8\n"
+                  "}\n"),
+            "graph @g(%0: int32(2, 3, 4)) {\n"
+            "  %1 = transpose(%0) {axes=(1, 2, 0)} : int32(3, 4, 2)\n"
+            "  %2 = transpose(%0) {axes=(2, 1, 0)} : int32(4, 3, 2)\n"
+            "  %3 = reshape(%2) {shape=(12, 2)} : int32(12, 2)\n"
+            "  %4 = reshape(%2) {shape=(24,)} : int32(24,)\n"
+            "  %5 = cast(%4) {dtype=float64} : float64(24,)\n"
+            "  %6 = cast(%4) {dtype=int32} : int32(24,)\n"
+            "  %7 = cast(%4) {dtype=int64} : int64(24,)\n"
+            "  %8 = cast(%4) {dtype=float32} : float32(24,)\n"
+            "  return %4, %8\n"
+            "}\n");
+}
+
+/// float32 has no room for all of int32, and a float that was a half may be a signalling NaN.
+TEST(Passes, CanonicalizeKeepsCastsThatLose) {
+  const std::string text =
+      "graph @g(%0: int32(4,), %1: float16(4,)) {\n"
+      "  %2 = cast(%0) {dtype=float32} : float32(4,)\n"
+      "  %3 = cast(%2) {dtype=int32} : int32(4,)\n"
+      "  %4 = cast(%1) {dtype=float32} : float32(4,)\n"
+      "  %5 = cast(%4) {dtype=float16} : float16(4,)\n"
+      "  return %3, %5\n"
+      "}\n";
+  EXPECT_EQ(after("canonicalize", text), text);
+}
+
 TEST(Passes, AnUnknownPassIsRefused) {
   Graph graph;
   PassOptions options;

@@ -6,15 +6,38 @@
 
 namespace sorus {
 
-Binder::Binder(const Graph& graph, std::span<const Strides> input_strides)
-    : graph_(graph), binding_(std::make_shared<Executable::Binding>()), values_(graph.value_count()) {
+std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
+                                                      std::span<const Strides> input_strides) {
+  while (true) {
+    Binder binder(graph, input_strides);
+    if (auto binding = binder.run()) return binding;
+    auto inlined = std::make_shared<Graph>(*graph);
+    inlined->inline_call(binder.refused());
+    graph = std::move(inlined);
+  }
+}
+
+Binder::Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> input_strides)
+    : owner_(std::move(graph)),
+      graph_(*owner_),
+      binding_(std::make_shared<Executable::Binding>()),
+      values_(graph_.value_count()),
+      donor_taken_(graph_.inputs.size(), 0) {
+  binding_->graph = owner_;
   binding_->input_strides.assign(input_strides.begin(), input_strides.end());
 }
 
 std::shared_ptr<const Executable::Binding> Binder::run() {
   place_sources();
   find_last_uses();
-  for (const Node& node : graph_.nodes) bind_node(node);
+  for (const Node& node : graph_.nodes) {
+    if (!node.body) {
+      bind_node(node);
+    } else if (!bind_call(node)) {
+      refused_ = static_cast<size_t>(&node - graph_.nodes.data());
+      return nullptr;
+    }
+  }
   for (ValueId v : graph_.outputs) binding_->outputs.push_back(values_[static_cast<size_t>(v)]);
   settle_buffers();
   plan();
@@ -82,13 +105,46 @@ void Binder::bind_node(const Node& node) {
   for (const BoundArray& a : arrays)
     if (a.buffer >= 0) touch(a.buffer);
   for (size_t i = 0; i < out.size(); ++i)
-    arrays.push_back(bind_result(node, i, index, kernel, arrays, out[i]));
+    arrays.push_back(bind_result(node, i, index, i == 0 ? kernel.in_place : 0, arrays, out[i]));
   Step step;
   step.kernel = &kernel;
   step.node = &node;
   if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(bytes));
   push_step(step, arrays, in.size());
+}
+
+/// A call of a body as one step; false when nobody knows how to run it whole.
+bool Binder::bind_call(const Node& node) {
+  auto index = static_cast<int32_t>(&node - graph_.nodes.data());
+  ArrayVector in;
+  for (ValueId v : node.in) in.push_back(array_of(v));
+  std::unique_ptr<RegionProgram> program = bind_region(*node.body, in);
+  if (!program) return false;
+  std::vector<BoundArray> arrays;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
+    BoundArray bound{v.buffer, v.offset, in[i]};
+    const bool as_is = (program->row_major_in >> i & 1U) == 0 || is_contiguous(*in[i].shape, in[i].strides);
+    arrays.push_back(as_is ? bound : convert(node, bound, Strides::contiguous(*in[i].shape)));
+  }
+  for (const BoundArray& a : arrays) touch(a.buffer);
+  for (size_t i = 0; i < node.out.size(); ++i) {
+    const TensorType& type = graph_.type(node.out[i]);
+    const Array result{nullptr, type.dtype, &type.shape, program->out_strides[i]};
+    arrays.push_back(
+        bind_result(node, i, index, program->in_place[i], std::span(arrays).first(in.size()), result));
+  }
+  Step step;
+  step.region = program.get();
+  step.node = &node;
+  push_step(step, arrays, in.size());
+  ExecutableReport& r = binding_->report;
+  r.nodes += static_cast<int>(node.body->nodes.size());
+  r.fused_nodes += static_cast<int>(node.body->nodes.size());
+  ++r.regions;
+  binding_->regions.push_back(std::move(program));
+  return true;
 }
 
 void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_count) {
@@ -123,25 +179,31 @@ BoundArray Binder::bind_operand(const Node& node, size_t i, const Kernel& kernel
   BoundArray bound{v.buffer, v.offset, array};
   Strides wanted;
   if (!needs_conversion(kernel, array, i, &wanted)) return bound;
-  BoundArray copy = bound;
+  array.strides = wanted;
+  return convert(node, bound, wanted);
+}
+
+/// A copy with other strides, made by a step of its own.
+BoundArray Binder::convert(const Node& node, const BoundArray& from, const Strides& wanted) {
+  BoundArray copy = from;
   copy.array.strides = wanted;
   copy.offset = 0;
-  copy.buffer = add_buffer(Place::kArena, -1, array.numel() * static_cast<int64_t>(dtype_size(array.dtype)));
+  copy.buffer =
+      add_buffer(Place::kArena, -1, from.array.numel() * static_cast<int64_t>(dtype_size(from.array.dtype)));
   Step step;
   step.node = &node;
-  push_step(step, std::vector<BoundArray>{bound, copy}, 1);
+  push_step(step, std::vector<BoundArray>{from, copy}, 1);
   ++binding_->report.conversions;
-  array.strides = wanted;
   return copy;
 }
 
 /// A buffer for a result: a dead operand's when the kernel can work in place, a new one otherwise.
-BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, const Kernel& kernel,
+BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, uint64_t in_place,
                                std::span<const BoundArray> operands, const Array& result) {
   int64_t bytes = result.numel() * static_cast<int64_t>(dtype_size(result.dtype));
   BoundArray bound{-1, 0, result};
-  for (size_t k = 0; i == 0 && k < node.in.size() && k < 32 && bound.buffer < 0; ++k) {
-    if (!(kernel.in_place >> k & 1U) || operands[k].buffer < 0) continue;
+  for (size_t k = 0; k < node.in.size() && k < 64 && bound.buffer < 0; ++k) {
+    if (!(in_place >> k & 1U) || operands[k].buffer < 0) continue;
     const Array& a = operands[k].array;
     const Buffer b = binding_->buffers[static_cast<size_t>(operands[k].buffer)];
     bool fits = a.dtype == result.dtype && *a.shape == *result.shape &&
@@ -151,7 +213,9 @@ BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, const 
     if (b.place == Place::kArena && b.bytes == bytes) {
       bound.buffer = operands[k].buffer;
       ++binding_->report.in_place;
-    } else if (b.place == Place::kInput && index > last_check_) {
+    } else if (b.place == Place::kInput && index > last_check_ &&
+               !donor_taken_[static_cast<size_t>(b.index)]) {
+      donor_taken_[static_cast<size_t>(b.index)] = 1;
       bound.buffer = add_buffer(Place::kArena, -1, bytes);
       binding_->buffers.back().donor = b.index;
     }

@@ -8,11 +8,17 @@
 
 namespace sorus {
 
+/// Resolves a graph for given input strides. Calls that cannot run as regions give way to their nodes.
+[[nodiscard]] std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
+                                                                    std::span<const Strides> input_strides);
+
 /// Resolves a graph for given input strides, node by node in order. Used once.
 class Binder {
  public:
-  Binder(const Graph& graph, std::span<const Strides> input_strides);
+  Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> input_strides);
+  /// Null when the call at refused() cannot run as a region.
   std::shared_ptr<const Executable::Binding> run();
+  [[nodiscard]] size_t refused() const { return refused_; }
 
  private:
   using ArrayVector = SmallVector<Array, 4>;
@@ -21,10 +27,12 @@ class Binder {
   int32_t add_buffer(Place place, int32_t index, int64_t bytes);
   [[nodiscard]] Array array_of(ValueId v) const;
   void bind_node(const Node& node);
+  bool bind_call(const Node& node);
   void push_step(Step step, std::span<const BoundArray> arrays, size_t in_count);
   bool bind_view(const Node& node);
   BoundArray bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array);
-  BoundArray bind_result(const Node& node, size_t i, int32_t index, const Kernel& kernel,
+  BoundArray convert(const Node& node, const BoundArray& from, const Strides& wanted);
+  BoundArray bind_result(const Node& node, size_t i, int32_t index, uint64_t in_place,
                          std::span<const BoundArray> operands, const Array& result);
   static bool shared_operand(std::span<const BoundArray> operands, size_t k);
   [[nodiscard]] bool dead_after(int32_t buffer, int32_t index) const;
@@ -34,11 +42,14 @@ class Binder {
   void settle_buffers();
   void plan();
 
+  std::shared_ptr<const Graph> owner_;
   const Graph& graph_;
   std::shared_ptr<Executable::Binding> binding_;
   std::vector<BoundValue> values_;    ///< by value id
   std::vector<int32_t> last_use_;     ///< by value id: index of the last node that reads it
   std::vector<int32_t> alive_until_;  ///< by buffer: the same over all values in it
+  std::vector<char> donor_taken_;     ///< by input: a result may take its storage already
+  size_t refused_ = 0;
   int32_t last_check_ = -1;  ///< last node whose values are checked; inputs are not written before it
 };
 

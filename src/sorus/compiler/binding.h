@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sorus/compiler/executable.h"
+#include "sorus/ir/region.h"
 
 namespace sorus {
 
@@ -16,9 +17,10 @@ struct BoundArray {
   Array array;          ///< with null data
 };
 
-/// One kernel call.
+/// One kernel call, or one region.
 struct Step {
-  const Kernel* kernel = nullptr;  ///< null: copy operand 0 into the strides of result 0
+  const Kernel* kernel = nullptr;         ///< null: copy operand 0 into the strides of result 0
+  const RegionProgram* region = nullptr;  ///< for a call with a body, instead of a kernel
   const Node* node = nullptr;
   uint32_t first = 0;  ///< index of the first array
   uint32_t in_count = 0;
@@ -46,6 +48,8 @@ struct BoundValue {
 
 /// A graph resolved for given input strides: kernels, layouts, buffers, plan.
 struct Executable::Binding {
+  std::shared_ptr<const Graph> graph;  ///< the executable's, or one in which calls gave way to their nodes
+  std::vector<std::unique_ptr<RegionProgram>> regions;
   std::vector<Strides> input_strides;
   std::vector<BoundArray> arrays;
   std::vector<Step> steps;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sorus/base/fork_mutex.h"
+#include "sorus/base/thread_pool.h"
 #include "sorus/base/throw_error.h"
 #include "sorus/compiler/binder.h"
 #include "sorus/dispatch/apply.h"
@@ -16,13 +17,13 @@ constexpr size_t kMaxBindings = 8;
 /// One run of a binding: addresses of all buffers, and the storages behind them.
 class Run {
  public:
-  Run(const Executable::Binding& binding, const Graph& graph, std::span<const Ref<Value>> inputs,
-      std::span<const char> donated, bool check)
+  Run(const Executable::Binding& binding, std::span<const Ref<Value>> inputs, std::span<const char> donated,
+      bool check)
       : b_(binding), donated_(donated), check_(check), base_(binding.buffers.size()) {
     owned_.resize(static_cast<size_t>(b_.owned_count));
     // Even an arena of no bytes has an address: buffers of empty tensors lie in it.
     arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
-    for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], graph, inputs);
+    for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], inputs);
   }
 
   /// True once a step has begun that may write over a donated input.
@@ -31,8 +32,12 @@ class Run {
   void run_steps(std::span<const AttrsBox> slots) {
     SmallVector<Array, 8> arrays;
     for (const Step& s : b_.steps) {
-      arrays.clear();
       overwrites_ |= s.takes_input;
+      if (s.region) {
+        run_region(s, slots);
+        continue;
+      }
+      arrays.clear();
       for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
         const BoundArray& a = b_.arrays[s.first + i];
         arrays.push_back(a.array);
@@ -43,7 +48,7 @@ class Run {
   }
 
   [[nodiscard]] Ref<Value> result(const BoundValue& at, const TensorType& type,
-                                  std::span<const Ref<Value>> inputs, const Graph& graph) const {
+                                  std::span<const Ref<Value>> inputs) const {
     Ref<Value> v = Value::make(type);
     const Buffer& buffer = b_.buffers[static_cast<size_t>(at.buffer)];
     auto size = static_cast<int64_t>(dtype_size(type.dtype));
@@ -54,19 +59,19 @@ class Run {
       return v;
     }
     const Value& source = buffer.place == Place::kInput ? *inputs[static_cast<size_t>(buffer.index)]
-                                                        : *graph.constant(buffer.index).value();
+                                                        : *b_.graph->constant(buffer.index).value();
     v->storage = source.storage;
     v->offset += source.offset;
     return v;
   }
 
  private:
-  std::byte* address(const Buffer& buffer, const Graph& graph, std::span<const Ref<Value>> inputs) {
+  std::byte* address(const Buffer& buffer, std::span<const Ref<Value>> inputs) {
     switch (buffer.place) {
       case Place::kInput:
         return inputs[static_cast<size_t>(buffer.index)]->bytes();
       case Place::kConstant:
-        return graph.constant(buffer.index).value()->bytes();
+        return b_.graph->constant(buffer.index).value()->bytes();
       case Place::kArena:
         return arena_->data() + buffer.arena_offset;
       case Place::kOwned:
@@ -98,11 +103,32 @@ class Run {
         s.node->slot >= 0 ? slots[static_cast<size_t>(s.node->slot)].ref().data : s.node->attrs.ref().data;
     void* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
     const OpDef& op = *s.node->op;
-    try {
+    at_site(s, [&] {
       if (check_ && op.check_values) op.check_values({op, attrs, in, {}});
       s.kernel->run({op, attrs, in, out, workspace});
+    });
+  }
+
+  void run_region(const Step& s, std::span<const AttrsBox> slots) {
+    SmallVector<std::byte*, 16> data;
+    for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
+      const BoundArray& a = b_.arrays[s.first + i];
+      data.push_back(base_[static_cast<size_t>(a.buffer)] + a.offset);
+    }
+    const std::span<std::byte* const> all(data.data(), data.size());
+    at_site(s, [&] {
+      parallel_for(s.region->pieces(), [&](int64_t piece) {
+        s.region->run_piece(piece, all.first(s.in_count), all.subspan(s.in_count), slots);
+      });
+    });
+  }
+
+  /// The segment runs later than the line that asked for it, so the text of an error says where that line is.
+  template <class F>
+  static void at_site(const Step& s, F run) {
+    try {
+      run();
     } catch (const Error& e) {
-      // The segment runs later than the line that asked for it, so the text says where that line is.
       if (s.node->site.empty()) throw;
       throw_error(e.kind(), std::string(e.what()) + " (at " + s.node->site + ")");
     }
@@ -119,14 +145,14 @@ class Run {
 
 }  // namespace
 
-Executable::Executable(Graph graph) : graph_(std::move(graph)) {}
+Executable::Executable(Graph graph) : graph_(std::make_shared<const Graph>(std::move(graph))) {}
 Executable::~Executable() = default;
 
 std::shared_ptr<const Executable::Binding> Executable::known_binding(std::span<const Strides> strides) const {
   for (const auto& b : bindings_) {
     bool same = true;
     for (size_t i = 0; same && i < strides.size(); ++i)
-      same = same_strides(graph_.type(graph_.inputs[i]).shape, strides[i], b->input_strides[i]);
+      same = same_strides(graph_->type(graph_->inputs[i]).shape, strides[i], b->input_strides[i]);
     if (same) return b;
   }
   return nullptr;
@@ -139,7 +165,7 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
     if (auto known = known_binding(strides)) return known;
   }
   // Binding takes other locks. Two threads may bind at once; the first to come is kept.
-  std::shared_ptr<const Binding> made = Binder(graph_, strides).run();
+  std::shared_ptr<const Binding> made = bind_graph(graph_, strides);
   std::shared_ptr<const Binding> dropped;  // destroyed without the lock
   std::lock_guard lock(mutex);
   if (auto known = known_binding(strides)) return known;
@@ -153,17 +179,18 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
 
 void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated,
                      std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs, bool check) {
-  SORUS_INTERNAL(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size(),
-                 "graph {} is run with {} inputs and {} outputs", graph_.name, inputs.size(), outputs.size());
+  SORUS_INTERNAL(inputs.size() == graph_->inputs.size() && outputs.size() == graph_->outputs.size(),
+                 "graph {} is run with {} inputs and {} outputs", graph_->name, inputs.size(),
+                 outputs.size());
   SmallVector<Strides, 16> strides;
   for (const Ref<Value>& v : inputs) strides.push_back(v->strides);
   std::optional<Run> run;
   try {
     std::shared_ptr<const Binding> binding = binding_for(strides);
-    run.emplace(*binding, graph_, inputs, donated, check);
+    run.emplace(*binding, inputs, donated, check);
     run->run_steps(slots);
     for (size_t i = 0; i < outputs.size(); ++i)
-      outputs[i] = run->result(binding->outputs[i], graph_.type(graph_.outputs[i]), inputs, graph_);
+      outputs[i] = run->result(binding->outputs[i], graph_->type(graph_->outputs[i]), inputs);
   } catch (...) {
     if (!run || !run->overwrites()) std::fill(donated.begin(), donated.end(), 0);
     throw;
@@ -172,7 +199,7 @@ void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated
 
 ExecutableReport Executable::report() {
   SmallVector<Strides, 16> strides;
-  for (ValueId v : graph_.inputs) strides.push_back(Strides::contiguous(graph_.type(v).shape));
+  for (ValueId v : graph_->inputs) strides.push_back(Strides::contiguous(graph_->type(v).shape));
   return binding_for(strides)->report;
 }
 

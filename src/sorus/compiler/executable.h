@@ -12,8 +12,10 @@ namespace sorus {
 
 /// Figures of a bound program, for reports and tests.
 struct ExecutableReport {
-  int nodes = 0;
-  int steps = 0;        ///< kernels that run
+  int nodes = 0;        ///< op calls, those inside regions included
+  int regions = 0;      ///< steps that are whole fused regions
+  int fused_nodes = 0;  ///< op calls inside them, whose values between them are never materialized
+  int steps = 0;        ///< kernels and regions that run
   int views = 0;        ///< results that are free
   int conversions = 0;  ///< operands copied into another layout
   int in_place = 0;     ///< results written over a dead operand
@@ -42,7 +44,7 @@ class SORUS_API Executable {
   void run(std::span<const Ref<Value>> inputs, std::span<char> donated, std::span<const AttrsBox> slots,
            std::span<Ref<Value>> outputs, bool check);
 
-  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Graph& graph() const { return *graph_; }
   /// The report for row-major inputs.
   [[nodiscard]] ExecutableReport report();
 
@@ -52,7 +54,7 @@ class SORUS_API Executable {
   std::shared_ptr<const Binding> binding_for(std::span<const Strides> strides);
   /// Null when there is none; under the lock.
   [[nodiscard]] std::shared_ptr<const Binding> known_binding(std::span<const Strides> strides) const;
-  Graph graph_;
+  std::shared_ptr<const Graph> graph_;
   std::vector<std::shared_ptr<const Binding>> bindings_;
 };
 

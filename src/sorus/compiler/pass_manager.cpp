@@ -14,17 +14,23 @@ constexpr std::array kPasses = {
     Pass{"cse", Exactness::kExact, eliminate_common},
     Pass{"constant_fold", Exactness::kExact, fold_constants},
     Pass{"dce", Exactness::kExact, eliminate_dead},
+    Pass{"fuse", Exactness::kExact, fuse},
 };
 
 bool listed(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string pass_names() {
+  std::string all;
+  for (const Pass& p : kPasses) all += (all.empty() ? "" : ", ") + std::string(p.name);
+  return all;
+}
+
 void check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     SORUS_CHECK(std::any_of(kPasses.begin(), kPasses.end(), [&](const Pass& p) { return p.name == name; }),
-                ValueError, "passes: name is unknown: got '{}', need canonicalize, cse, constant_fold or dce",
-                name);
+                ValueError, "passes: name is unknown: got '{}', need one of {}", name, pass_names());
 }
 
 std::vector<std::string> split_names(const std::string& text) {

@@ -49,6 +49,18 @@ enum class Layout : uint8_t {
   kChannelsLast,  ///< axis 1 innermost
 };
 
+/// Computes `n` elements of `out` from as many of each operand, all contiguous and of the compute type. `out`
+/// may be one of the operands. `parameters` are the attributes of the op that are numbers.
+using TileFunction = void (*)(void* out, const void* const* in, int64_t n, const double* parameters);
+
+/// An elementwise call as a function of tiles. Operands are converted to the compute types before it, its
+/// result to the dtype of the call after it; only 16-bit floats ever differ from what is stored.
+struct ElementTile {
+  TileFunction function = nullptr;
+  DType compute[4] = {};  ///< of each operand
+  DType result = {};      ///< what the function writes
+};
+
 /// One way to compute an op on one kind of device. It is chosen by (op, types, shapes, attributes, CPU)
 /// alone, so `supports` must not look at strides; operands in another layout are converted before the call.
 struct Kernel {
@@ -64,6 +76,13 @@ struct Kernel {
   /// Operands and results (bits) that are row-major whatever the layouts above say: weights of a convolution.
   uint32_t row_major_in = 0;
   uint32_t row_major_out = 0;
+  /// Elementwise kernels: the function with which run() computes, given the call's attributes as parameters.
+  ElementTile (*tile)(const KernelCall&) = nullptr;
+  /// Kernels that compute each row by itself: the first axis of a row, or -1 when this call has no such rows.
+  /// run() may then be given some of the rows: arrays whose axes before the first have fewer elements.
+  int (*row_axis)(const KernelCall&) = nullptr;
+  /// Operands (bits) that every row needs whole, as the scale of a norm.
+  uint32_t whole_in = 0;
 };
 
 /// Registers a kernel while the library loads. Providers are tried by rank: higher first, the reference (rank

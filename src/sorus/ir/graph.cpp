@@ -52,10 +52,78 @@ Node& Graph::add_node(const OpDef& op, AttrsRef attrs, std::span<const ValueId> 
   return nodes.back();
 }
 
+const OpDef& call_op() {
+  static const OpDef op{.name = "call",
+                        .doc = "Computes a graph.",
+                        .inputs = {{"operands", InputKind::kList}},
+                        .infer = [](const InferContext&) -> TypeList {
+                          raise<InternalError>("call: it has no types of its own");
+                        }};
+  return op;
+}
+
+Node& Graph::add_call(std::shared_ptr<const Graph> body, std::span<const ValueId> in) {
+  Node node;
+  node.op = &call_op();
+  node.in = SmallVector<ValueId, 4>(in);
+  for (ValueId v : body->outputs) node.out.push_back(add_value(body->type(v)));
+  node.body = std::move(body);
+  verify_call(node);
+  nodes.push_back(std::move(node));
+  return nodes.back();
+}
+
+void Graph::inline_call(size_t index) {
+  Node call = std::move(nodes[index]);
+  const Graph& body = *call.body;
+  std::vector<ValueId> to(body.value_count(), kNoValue);
+  for (size_t i = 0; i < body.inputs.size(); ++i) to[static_cast<size_t>(body.inputs[i])] = call.in[i];
+  for (size_t i = 0; i < body.outputs.size(); ++i) to[static_cast<size_t>(body.outputs[i])] = call.out[i];
+  std::vector<Node> inner = body.nodes;
+  for (size_t v = 0; v < to.size(); ++v) {
+    auto value = static_cast<ValueId>(v);
+    if (to[v] == kNoValue)
+      to[v] = body.is_constant(value) ? add_constant(body.constant(value)) : add_value(body.type(value));
+  }
+  for (Node& n : inner) {
+    for (ValueId& v : n.in)
+      if (v != kNoValue) v = to[static_cast<size_t>(v)];
+    for (ValueId& v : n.out) v = to[static_cast<size_t>(v)];
+  }
+  nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+  nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(index), std::make_move_iterator(inner.begin()),
+               std::make_move_iterator(inner.end()));
+}
+
 SmallVector<const TensorType*, 8> operand_types(const Graph& graph, const Node& node) {
   SmallVector<const TensorType*, 8> types;
   for (ValueId v : node.in) types.push_back(v == kNoValue ? nullptr : &graph.type(v));
   return types;
+}
+
+/// An output of a body is the result of one of its nodes, and no two are the same: then a call can be
+/// replaced by the nodes.
+void Graph::verify_call(const Node& node) const {
+  SORUS_INTERNAL(node.body, "graph {}: a call has no body", name);
+  const Graph& body = *node.body;
+  body.verify();
+  SORUS_INTERNAL(node.in.size() == body.inputs.size() && node.out.size() == body.outputs.size(),
+                 "graph {}: a call of {} has {} operands and {} results, its body {} and {}", name, body.name,
+                 node.in.size(), node.out.size(), body.inputs.size(), body.outputs.size());
+  for (size_t i = 0; i < node.in.size(); ++i)
+    SORUS_INTERNAL(node.in[i] != kNoValue && type(node.in[i]) == body.type(body.inputs[i]),
+                   "graph {}: operand {} of the call of {} is not a {}", name, i, body.name,
+                   body.type(body.inputs[i]));
+  std::vector<char> made(body.value_count(), 0);
+  for (const Node& n : body.nodes)
+    for (ValueId v : n.out) made[static_cast<size_t>(v)] = 1;
+  for (size_t i = 0; i < node.out.size(); ++i) {
+    char& fresh = made[static_cast<size_t>(body.outputs[i])];
+    SORUS_INTERNAL(fresh && type(node.out[i]) == body.type(body.outputs[i]),
+                   "graph {}: result {} of the call of {} is no fresh {}", name, i, body.name,
+                   body.type(body.outputs[i]));
+    fresh = 0;
+  }
 }
 
 void Graph::verify() const {
@@ -77,6 +145,11 @@ void Graph::verify() const {
     for (ValueId v : n.in)
       if (v != kNoValue) use(v, n.op->name);
     for (ValueId v : n.out) define(v, n.op->name);
+    if (n.op == &call_op()) {
+      verify_call(n);
+      continue;
+    }
+    SORUS_INTERNAL(!n.body, "graph {}: {} has a body", name, n.op->name);
     TypeList expected = infer_types(*n.op, operand_types(*this, n), n.attrs.ref().data);
     SORUS_INTERNAL(expected.size() == n.out.size(), "graph {}: {} has {} results, inference says {}", name,
                    n.op->name, n.out.size(), expected.size());

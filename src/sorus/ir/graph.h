@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace sorus {
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
 
+class Graph;
+
 /// One op call of a graph. `in` has kNoValue for an absent optional operand.
 struct Node {
   const OpDef* op = nullptr;
@@ -22,7 +25,14 @@ struct Node {
   std::string site;  ///< where in the user's program the call stands, for errors; may be empty
   int32_t slot =
       -1;  ///< index of run-time attributes that replace `attrs`, -1 for none: never folded or merged
+  /// What a `call` computes: a graph with an input for each operand and an output for each result. Its slots
+  /// are those of the graph around it. Null for every other op.
+  std::shared_ptr<const Graph> body;
 };
+
+/// The op of nodes with a body. It has no kernel and stands in no table: whoever meets it runs the body, or
+/// puts its nodes in place of the call.
+[[nodiscard]] SORUS_API const OpDef& call_op();
 
 /// A program as a pure, topologically ordered list of op calls in static single assignment form.
 class SORUS_API Graph {
@@ -40,6 +50,10 @@ class SORUS_API Graph {
   ValueId add_constant(const Tensor& value);
   /// Infers the result types and appends the call. Returns its node.
   Node& add_node(const OpDef& op, AttrsRef attrs, std::span<const ValueId> in);
+  /// Appends a call of `body`. Throws InternalError unless the operands have the types of its inputs.
+  Node& add_call(std::shared_ptr<const Graph> body, std::span<const ValueId> in);
+  /// Puts the nodes of its body in place of the call at `index`; its results keep their values.
+  void inline_call(size_t index);
   [[nodiscard]] const TensorType& type(ValueId v) const { return types_[static_cast<size_t>(v)]; }
   [[nodiscard]] size_t value_count() const { return types_.size(); }
   /// The bytes of a constant; undefined for any other value.
@@ -57,6 +71,8 @@ class SORUS_API Graph {
   void verify() const;
 
  private:
+  [[nodiscard]] std::string text(const std::string& indent) const;
+  void verify_call(const Node& node) const;
   std::vector<TensorType> types_;
   std::vector<Tensor> constants_;
 };

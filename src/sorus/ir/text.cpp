@@ -19,11 +19,20 @@ std::string hex_bytes(const Tensor& t) {
 
 /// Reads the text form line by line. Values keep the numbers of the text through a map.
 class Parser {
+  static constexpr size_t kDeepest = 64;  // graphs inside graphs
+
  public:
   explicit Parser(std::string_view text) : rest_(text) {}
 
   Graph run() {
     next_line();
+    graph();
+    return std::move(graph_);
+  }
+
+ private:
+  /// From "graph @" in the current line to the closing brace, into graph_ and values_.
+  void graph() {
     expect("graph @");
     graph_.name = std::string(until("("));
     while (!accept(")")) {
@@ -33,11 +42,19 @@ class Parser {
       accept(", ");
     }
     expect(" {");
-    while (next_line() && !accept("}")) line();
-    return std::move(graph_);
+    while (next_line(), expect(indent_), !accept("}")) line();
   }
-
- private:
+  /// The graph of a call, which stands inside another one. The rest of its last line is left.
+  Graph body() {
+    Graph outer = std::exchange(graph_, Graph());
+    std::map<ValueId, ValueId> outer_values = std::exchange(values_, {});
+    indent_ += "  ";
+    if (indent_.size() > 2 * kDeepest) fail("graphs nested less deeply");
+    graph();
+    indent_.resize(indent_.size() - 2);
+    values_ = std::move(outer_values);
+    return std::exchange(graph_, std::move(outer));
+  }
   void line() {
     expect("  ");
     if (accept("return")) {
@@ -71,12 +88,18 @@ class Parser {
   }
   void call(const std::vector<ValueId>& out) {
     std::string name(until("("));
-    const OpDef* op = find_op(name);
+    const bool has_body = name == call_op().name;
+    const OpDef* op = has_body ? &call_op() : find_op(name);
     if (!op) fail(fmt::format("the name of an op, not '{}'", name));
     std::vector<ValueId> in;
     while (!accept(")")) {
       in.push_back(accept("none") ? kNoValue : value());
       accept(", ");
+    }
+    if (has_body) {
+      expect(" ");
+      auto graph = std::make_shared<const Graph>(body());
+      return results(out, graph_.add_call(std::move(graph), in));
     }
     int32_t slot = accept(" slot ") ? static_cast<int32_t>(integer()) : -1;
     std::string attrs_text;
@@ -87,7 +110,10 @@ class Parser {
     Node& node = graph_.add_node(*op, AttrsRef(op->attrs, attrs.data()), in);
     op->attrs.destroy(attrs.data());
     node.slot = slot;
-    if (node.out.size() != out.size()) fail(fmt::format("{} results of {}", node.out.size(), name));
+    results(out, node);
+  }
+  void results(const std::vector<ValueId>& out, Node& node) {
+    if (node.out.size() != out.size()) fail(fmt::format("{} results of {}", node.out.size(), node.op->name));
     expect(" : ");
     for (size_t i = 0; i < out.size(); ++i) {
       values_[out[i]] = node.out[i];
@@ -155,6 +181,7 @@ class Parser {
   Graph graph_;
   std::map<ValueId, ValueId> values_;
   std::string_view rest_, line_;
+  std::string indent_;  ///< before the lines of the graph that is being read
   int row_ = 0;
 };
 
@@ -171,7 +198,10 @@ std::vector<ValueId> Graph::numbering() const {
   return numbers;
 }
 
-std::string Graph::text() const {
+std::string Graph::text() const { return text("") + "\n"; }
+
+/// `indent` stands before every line but the first.
+std::string Graph::text(const std::string& indent) const {
   std::vector<ValueId> numbers = numbering();
   auto value = [&](ValueId v) {
     return v == kNoValue ? std::string("none") : fmt::format("%{}", numbers[static_cast<size_t>(v)]);
@@ -186,19 +216,20 @@ std::string Graph::text() const {
   out += list(inputs, [&](ValueId v) { return value(v) + ": " + typed(v); }) + ") {\n";
   for (size_t v = 0; v < value_count(); ++v)
     if (constants_[v].defined())
-      out += fmt::format("  {} = constant {} : {}\n", value(static_cast<ValueId>(v)),
+      out += fmt::format("{}  {} = constant {} : {}\n", indent, value(static_cast<ValueId>(v)),
                          hex_bytes(constants_[v]), types_[v]);
   for (const Node& n : nodes) {
-    out += fmt::format("  {} = {}({})", list(n.out, value), n.op->name, list(n.in, value));
+    out += fmt::format("{}  {} = {}({})", indent, list(n.out, value), n.op->name, list(n.in, value));
+    if (n.body) out += " " + n.body->text(indent + "  ");
     if (n.slot >= 0) out += fmt::format(" slot {}", n.slot);
     if (std::string attrs = n.attrs.text(); !attrs.empty()) out += " {" + attrs + "}";
     out += " : " + list(n.out, typed);
     if (!n.site.empty()) out += " # " + n.site;
     out += "\n";
   }
-  out += "  return";
+  out += indent + "  return";
   if (!outputs.empty()) out += " " + list(outputs, value);
-  return out + "\n}\n";
+  return out + "\n" + indent + "}";
 }
 
 Graph Graph::parse(std::string_view text) { return Parser(text).run(); }

@@ -31,34 +31,86 @@ Ints ints_attr(const Node& n, std::string_view name) {
   return std::get<Ints>(f->get(n.attrs.ref().data));
 }
 
-/// Rules give the value that a call's result equals, or kNoValue. Each is exact: it moves no bit.
-ValueId same_type_view(const Producers& p, const Node& n) {
+AttrsBox with_ints(const Node& n, std::string_view name, const Ints& value) {
+  const AttrsDef& def = n.op->attrs;
+  std::vector<std::byte> copy(def.size);
+  def.copy(copy.data(), n.attrs.ref().data);
+  def.find(name)->set(copy.data(), value);
+  AttrsBox box(AttrsRef(def, copy.data()));
+  def.destroy(copy.data());
+  return box;
+}
+
+/// Rules give the value that a call's result equals, or kNoValue; they may also let the call read an earlier
+/// value. Each is exact: it moves no bit. (x + 0 is not x where x is -0; multiplied by 1, a signalling NaN
+/// turns quiet.)
+ValueId same_type_view(const Producers& p, Node& n) {
   return p.graph().type(n.in[0]) == p.graph().type(n.out[0]) ? n.in[0] : kNoValue;
 }
 
-ValueId transpose_rule(const Producers& p, const Node& n) {
-  Ints axes = ints_attr(n, "axes");
-  bool identity = true;
-  for (int i = 0; i < axes.size(); ++i) identity &= axes[i] == i;
-  if (identity) return n.in[0];
-  const Node* inner = p.of(n.in[0], "transpose");
-  if (!inner) return kNoValue;
-  Ints first = ints_attr(*inner, "axes");
-  for (int i = 0; i < axes.size(); ++i)
-    if (first[static_cast<int>(axes[i])] != i) return kNoValue;
-  return inner->in[0];
+/// Only the last shape counts.
+ValueId reshape_rule(const Producers& p, Node& n) {
+  for (std::string_view name : {"reshape", "expand_dims", "squeeze"})
+    if (const Node* inner = p.of(n.in[0], name); inner && inner->slot < 0) n.in[0] = inner->in[0];
+  return same_type_view(p, n);
+}
+ValueId broadcast_rule(const Producers& p, Node& n) {
+  if (const Node* inner = p.of(n.in[0], "broadcast_to"); inner && inner->slot < 0) n.in[0] = inner->in[0];
+  return same_type_view(p, n);
 }
 
-ValueId neg_rule(const Producers& p, const Node& n) {
+/// Two permutations are one.
+ValueId transpose_rule(const Producers& p, Node& n) {
+  Ints axes = ints_attr(n, "axes");
+  if (const Node* inner = p.of(n.in[0], "transpose"); inner && inner->slot < 0) {
+    const Ints first = ints_attr(*inner, "axes");
+    for (int64_t& a : axes) a = first[static_cast<int>(a)];
+    n.in[0] = inner->in[0];
+    n.attrs = with_ints(n, "axes", axes);
+  }
+  for (int i = 0; i < axes.size(); ++i)
+    if (axes[i] != i) return kNoValue;
+  return n.in[0];
+}
+
+ValueId neg_rule(const Producers& p, Node& n) {
   const Node* inner = p.of(n.in[0], "neg");
   return inner ? inner->in[0] : kNoValue;
 }
 
-using Rule = ValueId (*)(const Producers&, const Node&);
+bool is_signed(DType t) { return t >= DType::kInt8 && t <= DType::kInt64; }
+
+/// True when each number of an integer dtype (or bool) is one of `to`, and different ones stay different.
+bool holds_all(DType from, DType to) {
+  if (from == to) return true;
+  if (from == DType::kBool) return true;
+  if (!is_integer(from) || to == DType::kBool) return false;
+  const size_t bits = 8 * dtype_size(from);
+  if (is_floating(to)) return bits <= (to == DType::kFloat64 ? 32 : to == DType::kFloat32 ? 16 : 8);
+  return dtype_size(to) > dtype_size(from) && (is_signed(to) || !is_signed(from));
+}
+
+/// A cast of what was cast before without loss reads the number itself. Floating numbers are left alone, as
+/// casting turns signalling NaNs quiet; so are integers that come back from floating as others.
+ValueId cast_rule(const Producers& p, Node& n) {
+  if (const Node* inner = p.of(n.in[0], "cast"); inner && inner->slot < 0) {
+    const DType from = p.graph().type(inner->in[0]).dtype;
+    const DType between = p.graph().type(n.in[0]).dtype;
+    const bool same_after = !is_floating(between) || holds_all(from, p.graph().type(n.out[0]).dtype);
+    if (holds_all(from, between) && same_after && !is_floating(from)) n.in[0] = inner->in[0];
+  }
+  return is_half(p.graph().type(n.out[0]).dtype) ? kNoValue : same_type_view(p, n);
+}
+
+using Rule = ValueId (*)(const Producers&, Node&);
 const std::unordered_map<std::string_view, Rule>& rules() {
-  static const std::unordered_map<std::string_view, Rule> table = {
-      {"reshape", same_type_view},    {"broadcast_to", same_type_view}, {"stop_gradient", same_type_view},
-      {"contiguous", same_type_view}, {"transpose", transpose_rule},    {"neg", neg_rule}};
+  static const std::unordered_map<std::string_view, Rule> table = {{"reshape", reshape_rule},
+                                                                   {"broadcast_to", broadcast_rule},
+                                                                   {"stop_gradient", same_type_view},
+                                                                   {"contiguous", same_type_view},
+                                                                   {"transpose", transpose_rule},
+                                                                   {"neg", neg_rule},
+                                                                   {"cast", cast_rule}};
   return table;
 }
 

@@ -12,7 +12,9 @@ uint64_t call_hash(const Node& n) {
   return h;
 }
 
-bool same_call(const Node& a, const Node& b) { return a.op == b.op && a.in == b.in && a.attrs == b.attrs; }
+bool same_call(const Node& a, const Node& b) {
+  return a.op == b.op && a.in == b.in && a.attrs == b.attrs && a.body == b.body;
+}
 
 }  // namespace
 

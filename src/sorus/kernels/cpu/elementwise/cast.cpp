@@ -34,24 +34,32 @@ TileFunction any_cast(DType from, DType to) {
   });
 }
 
-void run_cast(const KernelCall& call) {
+ElementTile cast_tile(const KernelCall& call) {
   const DType from = call.in[0].dtype;
   const DType to = call.out[0].dtype;
-  TileCall tile{.function = nullptr, .parameters = nullptr, .compute = {from}, .result = to};
-  if (is_half(from) && to == DType::kFloat32) {
-    tile.function = from == DType::kFloat16 ? widen_tile<Float16> : widen_tile<BFloat16>;
-  } else {
-    const DType wide = is_half(from) ? DType::kFloat32 : from;
-    tile.compute[0] = wide;
-    tile.function = find_frequent_cast(wide, to);
-    if (!tile.function) tile.function = any_cast(from, to);
-  }
-  run_tiles(tile, call);
+  if (is_half(from) && to == DType::kFloat32)
+    return {.function = widen_function(from), .compute = {from}, .result = to};
+  const DType wide = is_half(from) ? DType::kFloat32 : from;
+  const TileFunction frequent = find_frequent_cast(wide, to);
+  return {.function = frequent ? frequent : any_cast(from, to), .compute = {wide}, .result = to};
 }
 
 const KernelRegistrar registered{
-    "cast", Kernel{.name = "simd", .in_layout = Layout::kAny, .out_layout = Layout::kAny, .run = run_cast},
+    "cast",
+    Kernel{.name = "simd",
+           .in_layout = Layout::kAny,
+           .out_layout = Layout::kAny,
+           .run = [](const KernelCall& call) { run_tiles(cast_tile(call), call); },
+           .tile = cast_tile},
     kSimdRank};
 
 }  // namespace
+
+TileFunction widen_function(DType half) {
+  return half == DType::kFloat16 ? widen_tile<Float16> : widen_tile<BFloat16>;
+}
+TileFunction narrow_function(DType half) {
+  return half == DType::kFloat16 ? narrow_tile<Float16> : narrow_tile<BFloat16>;
+}
+
 }  // namespace sorus::cpu

@@ -44,7 +44,7 @@ void cast_tile(void* out, const void* const* in, int64_t n, const double*) {
 
 }  // namespace select_loops
 
-cpu::TileFunction where_function(size_t size) {
+TileFunction where_function(size_t size) {
   using namespace select_loops;  // NOLINT: the loops above
   switch (size) {
     case 1:
@@ -59,7 +59,7 @@ cpu::TileFunction where_function(size_t size) {
 }
 
 /// Casts that programs do all the time and that are one exact instruction or a rounding; null for the others.
-cpu::TileFunction frequent_cast(DType from, DType to) {
+TileFunction frequent_cast(DType from, DType to) {
   using namespace select_loops;  // NOLINT: the loops above
   if (from == DType::kFloat32 && to == DType::kFloat64) return cast_tile<float, double>;
   if (from == DType::kFloat64 && to == DType::kFloat32) return cast_tile<double, float>;
@@ -92,22 +92,22 @@ TileFunction find_frequent_cast(DType from, DType to) {
 
 namespace {
 
-void run_where(const KernelCall& call) {
+ElementTile where_tile(const KernelCall& call) {
   const DType t = call.in[1].dtype;
-  run_tiles({.function = HWY_DYNAMIC_DISPATCH(where_function)(dtype_size(t)),
-             .parameters = nullptr,
-             .compute = {DType::kBool, t, t, t},
-             .result = t},
-            call);
+  return {.function = HWY_DYNAMIC_DISPATCH(where_function)(dtype_size(t)),
+          .compute = {DType::kBool, t, t},
+          .result = t};
 }
 
-const KernelRegistrar registered{"where",
-                                 Kernel{.name = "simd",
-                                        .in_layout = Layout::kAny,
-                                        .out_layout = Layout::kAny,
-                                        .run = run_where,
-                                        .in_place = 0b110},
-                                 kSimdRank};
+const KernelRegistrar registered{
+    "where",
+    Kernel{.name = "simd",
+           .in_layout = Layout::kAny,
+           .out_layout = Layout::kAny,
+           .run = [](const KernelCall& call) { run_tiles(where_tile(call), call); },
+           .in_place = 0b110,
+           .tile = where_tile},
+    kSimdRank};
 
 }  // namespace
 }  // namespace sorus::cpu

@@ -184,7 +184,7 @@ Access access_of(const Plan& p, size_t a) {
 
 /// Everything that one piece of work needs; shared by the threads, read-only.
 struct Work {
-  const TileCall& tile;
+  const ElementTile& tile;
   const KernelCall& call;
   Plan plan;
   Access access[kMaxOperands + 1] = {};
@@ -254,7 +254,8 @@ void run_piece(const Work& w, int64_t begin, int64_t end) {
   if (w.whole) {
     for (size_t i = 0; i < operands; ++i)
       in[i] = w.call.in[i].data + begin * static_cast<int64_t>(dtype_size(w.call.in[i].dtype));
-    w.tile.function(out.data + begin * out_size, in, end - begin, w.tile.parameters);
+    w.tile.function(out.data + begin * out_size, in, end - begin,
+                    static_cast<const double*>(w.call.attributes));
     return;
   }
   Buffers buffers;
@@ -272,7 +273,8 @@ void run_piece(const Work& w, int64_t begin, int64_t end) {
         is_filled[i] = true;
       }
     }
-    w.tile.function(out_direct ? out.data + at * out_size : buffers.result, in, count, w.tile.parameters);
+    w.tile.function(out_direct ? out.data + at * out_size : buffers.result, in, count,
+                    static_cast<const double*>(w.call.attributes));
     if (!out_direct) give(w, at, count, buffers);
     at += count;
   }
@@ -281,7 +283,7 @@ void run_piece(const Work& w, int64_t begin, int64_t end) {
 
 }  // namespace
 
-void run_tiles(const TileCall& tile, const KernelCall& call) {
+void run_tiles(const ElementTile& tile, const KernelCall& call) {
   Work w{tile, call, {}};
   if (!plain_plan(call, w.plan)) w.plan = make_plan(call);
   if (w.plan.count == 0) return;

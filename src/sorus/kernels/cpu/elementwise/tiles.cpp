@@ -26,24 +26,28 @@ Refusal supports_slot(const KernelCall& call) {
 }
 
 template <size_t kSlot>
-void run_slot(const KernelCall& call) {
+ElementTile tile_slot(const KernelCall& call) {
   const TileRow& row = *slots()[kSlot];
   const DType operand = call.in[0].dtype;
   const DType compute = is_half(operand) ? DType::kFloat32 : operand;
-  run_tiles({.function = row.function(operand),
-             .parameters = static_cast<const double*>(call.attributes),
-             .compute = {compute, compute, compute, compute},
-             .result = row.gives_truth ? DType::kBool : compute},
-            call);
+  return {.function = row.function(operand),
+          .compute = {compute, compute, compute, compute},
+          .result = row.gives_truth ? DType::kBool : compute};
+}
+
+template <size_t kSlot>
+void run_slot(const KernelCall& call) {
+  run_tiles(tile_slot<kSlot>(call), call);
 }
 
 struct SlotFunctions {
   Refusal (*supports)(const KernelCall&);
   void (*run)(const KernelCall&);
+  ElementTile (*tile)(const KernelCall&);
 };
 template <size_t... kI>
 constexpr std::array<SlotFunctions, kSlots> slot_functions(std::index_sequence<kI...>) {
-  return {SlotFunctions{supports_slot<kI>, run_slot<kI>}...};
+  return {SlotFunctions{supports_slot<kI>, run_slot<kI>, tile_slot<kI>}...};
 }
 constexpr auto kSlotFunctions = slot_functions(std::make_index_sequence<kSlots>{});
 
@@ -67,7 +71,8 @@ void register_tiles(std::span<const TileRow> rows) {
                            .out_layout = Layout::kAny,
                            .supports = kSlotFunctions[used].supports,
                            .run = kSlotFunctions[used].run,
-                           .in_place = any_operand(row)},
+                           .in_place = any_operand(row),
+                           .tile = kSlotFunctions[used].tile},
                     kSimdRank);
     ++used;
   }

@@ -10,10 +10,6 @@
 /// those of the op.
 namespace sorus::cpu {
 
-/// Computes `n` elements of `out` from as many of each operand, all contiguous and of the compute type. `out`
-/// may be one of the operands. `parameters` are the attributes of the op that are numbers.
-using TileFunction = void (*)(void* out, const void* const* in, int64_t n, const double* parameters);
-
 /// The tile functions of one op. 16-bit floats compute in float32, the rest in their own type.
 struct TileRow {
   std::string_view op;
@@ -41,15 +37,11 @@ inline constexpr int64_t kPieceElements = 32768;
 /// A tile function for a frequent cast, null for the others.
 [[nodiscard]] TileFunction find_frequent_cast(DType from, DType to);
 
-/// How the bytes of one operand or of the result become the compute type.
-struct TileCall {
-  TileFunction function;
-  const double* parameters;
-  DType compute[4];  ///< of each operand
-  DType result;      ///< what the function writes
-};
+/// Widens 16-bit floats to float32, and rounds float32 to them: what happens around a tile function.
+[[nodiscard]] TileFunction widen_function(DType half);
+[[nodiscard]] TileFunction narrow_function(DType half);
 
 /// Runs a tile function over all elements of the call, operands broadcast and in any strides.
-void run_tiles(const TileCall& tile, const KernelCall& call);
+void run_tiles(const ElementTile& tile, const KernelCall& call);
 
 }  // namespace sorus::cpu

@@ -31,6 +31,12 @@ void widen(const Array& a, float fill, int64_t n, float* to) {
     });
   }
 }
+/// The array itself where it is float32 already.
+const float* widened(const Array& a, float fill, int64_t n, float* room) {
+  if (a.present() && a.dtype == DType::kFloat32) return a.as<float>();
+  widen(a, fill, n, room);
+  return room;
+}
 void narrow(const float* from, const Array& a) {
   visit_floating(a.dtype, [&]<class T>(std::type_identity<T>) {
     for (int64_t i = 0; i < a.numel(); ++i) a.as<T>()[i] = T(from[i]);
@@ -102,10 +108,9 @@ template <class T>
 void layer_forward(const KernelCall& c) {
   const auto& a = c.attrs<NormAttrs>();
   RowPieces p(*c.in[0].shape, a.begin_axis);
-  auto* gamma = static_cast<float*>(c.workspace);
-  float* beta = gamma + p.padded();
-  widen(c.in[1], 1, p.n, gamma);
-  widen(c.in[2], 0, p.n, beta);
+  auto* room = static_cast<float*>(c.workspace);
+  const float* gamma = widened(c.in[1], 1, p.n, room);
+  const float* beta = widened(c.in[2], 0, p.n, room + p.padded());
   auto epsilon = static_cast<float>(a.epsilon);
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row) {
@@ -226,13 +231,21 @@ Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&)
   return {.name = name, .supports = refuse_float64_and_empty, .workspace = workspace, .run = run};
 }
 
-const SimdRegistrar layer_registered{"layer_norm", norm_kernel("layer_norm_simd", forward_workspace,
-                                                               run_best<HWY_DISPATCH_TABLE(layer_norm)>)};
+/// A kernel of rows, which needs gamma and beta whole.
+Kernel row_kernel(std::string_view name, void (*run)(const KernelCall&)) {
+  Kernel kernel = norm_kernel(name, forward_workspace, run);
+  kernel.row_axis = [](const KernelCall& c) { return static_cast<int>(c.attrs<NormAttrs>().begin_axis); };
+  kernel.whole_in = 0b110;
+  return kernel;
+}
+
+const SimdRegistrar layer_registered{"layer_norm",
+                                     row_kernel("layer_norm_simd", run_best<HWY_DISPATCH_TABLE(layer_norm)>)};
 const SimdRegistrar layer_backward_registered{"layer_norm_backward",
                                               norm_kernel("layer_norm_backward_simd", backward_workspace,
                                                           run_best<HWY_DISPATCH_TABLE(layer_norm_backward)>)};
-const SimdRegistrar rms_registered{
-    "rms_norm", norm_kernel("rms_norm_simd", forward_workspace, run_best<HWY_DISPATCH_TABLE(rms_norm)>)};
+const SimdRegistrar rms_registered{"rms_norm",
+                                   row_kernel("rms_norm_simd", run_best<HWY_DISPATCH_TABLE(rms_norm)>)};
 const SimdRegistrar rms_backward_registered{"rms_norm_backward",
                                             norm_kernel("rms_norm_backward_simd", backward_workspace,
                                                         run_best<HWY_DISPATCH_TABLE(rms_norm_backward)>)};

@@ -295,22 +295,33 @@ HWY_EXPORT(log_softmax_backward);
 HWY_EXPORT(cross_entropy);
 HWY_EXPORT(cross_entropy_backward);
 
-const SimdRegistrar softmax_registered{
-    "softmax",
-    {.name = "softmax_simd", .supports = refuse_float64, .run = run_best<HWY_DISPATCH_TABLE(softmax)>}};
+/// Lines along the last axis are computed one by one.
+int last_axis(const KernelCall& c) {
+  const auto axis = static_cast<int>(c.attrs<SoftmaxAttrs>().axis);
+  return axis + 1 == c.in[0].rank() ? axis : -1;
+}
+
+const SimdRegistrar softmax_registered{"softmax",
+                                       {.name = "softmax_simd",
+                                        .supports = refuse_float64,
+                                        .run = run_best<HWY_DISPATCH_TABLE(softmax)>,
+                                        .row_axis = last_axis}};
 const SimdRegistrar log_softmax_registered{"log_softmax",
                                            {.name = "log_softmax_simd",
                                             .supports = refuse_float64,
-                                            .run = run_best<HWY_DISPATCH_TABLE(log_softmax)>}};
+                                            .run = run_best<HWY_DISPATCH_TABLE(log_softmax)>,
+                                            .row_axis = last_axis}};
 const SimdRegistrar softmax_backward_registered{"softmax_backward",
                                                 {.name = "softmax_backward_simd",
                                                  .supports = refuse_float64,
-                                                 .run = run_best<HWY_DISPATCH_TABLE(softmax_backward)>}};
+                                                 .run = run_best<HWY_DISPATCH_TABLE(softmax_backward)>,
+                                                 .row_axis = last_axis}};
 const SimdRegistrar log_softmax_backward_registered{
     "log_softmax_backward",
     {.name = "log_softmax_backward_simd",
      .supports = refuse_float64,
-     .run = run_best<HWY_DISPATCH_TABLE(log_softmax_backward)>}};
+     .run = run_best<HWY_DISPATCH_TABLE(log_softmax_backward)>,
+     .row_axis = last_axis}};
 const SimdRegistrar cross_entropy_registered{"softmax_cross_entropy",
                                              {.name = "softmax_cross_entropy_simd",
                                               .supports = refuse_float64,

@@ -347,8 +347,16 @@ Refusal takes_elements(const KernelCall& call) {
   return call.in[0].numel() > 0 ? kAccepted : "takes no empty operand";
 }
 
+/// Sums along the last axes are those of rows.
+int trailing_axis(const KernelCall& call) {
+  const int rank = call.in[0].rank();
+  const Ints axes = normalize_axes(call.op.name, call.attrs<ReduceAttrs>().axes, rank);
+  return !axes.empty() && axes[0] == rank - axes.size() ? static_cast<int>(axes[0]) : -1;
+}
+
 KernelRegistrar tree_kernel(std::string_view op, void (*run)(const KernelCall&)) {
-  return {op, Kernel{.name = "simd_tree", .supports = takes_elements, .run = run}, kSimdRank};
+  return {op, Kernel{.name = "simd_tree", .supports = takes_elements, .run = run, .row_axis = trailing_axis},
+          kSimdRank};
 }
 const KernelRegistrar registered[] = {tree_kernel("sum",
                                                   [](const KernelCall& call) {

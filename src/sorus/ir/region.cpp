@@ -1,0 +1,19 @@
+#include "sorus/ir/region.h"
+
+namespace sorus {
+namespace {
+
+RegionBinder& region_binder() {
+  static RegionBinder binder = nullptr;
+  return binder;
+}
+
+}  // namespace
+
+void set_region_binder(RegionBinder binder) { region_binder() = binder; }
+
+std::unique_ptr<RegionProgram> bind_region(const Graph& body, std::span<const Array> in) {
+  return region_binder() ? region_binder()(body, in) : nullptr;
+}
+
+}  // namespace sorus

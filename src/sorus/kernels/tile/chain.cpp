@@ -1,0 +1,165 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/tile/chain.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include <array>
+#include <utility>
+
+#include "sorus/kernels/cpu/simd/functions.h"
+#include "sorus/kernels/tile/chain.h"
+#include "sorus/math/rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sorus::simd::HWY_NAMESPACE {
+namespace chain_rows {
+
+using sorus::math::FloatingRow;
+using sorus::math::RowList;
+using sorus::math::RowTraits;
+using sorus::math::Takes;
+using tile::ChainCode;
+using tile::ChainSide;
+using tile::ChainStep;
+
+#include "sorus/math/rows/arithmetic.inc"
+#include "sorus/math/rows/error_function.inc"
+#include "sorus/math/rows/exponential.inc"
+#include "sorus/math/rows/floating.inc"
+
+using V = SimdLane<float>;
+constexpr auto kWidth = static_cast<int64_t>(kLanes<V>);
+/// Vectors that are under way at once.
+constexpr int kVectors = 4;
+constexpr int64_t kBlock = kVectors * kWidth;
+
+template <class Row>
+HWY_INLINE void one(V (&a)[kVectors]) {
+  for (V& v : a) v = Row{}(v);
+}
+template <class Row>
+HWY_INLINE void two(V (&a)[kVectors], const ChainStep& s, int64_t at) {
+  const float* x = s.operand + at;
+  if (s.side == ChainSide::kFirst)
+    for (int k = 0; k < kVectors; ++k) a[k] = Row{}(a[k], load<V>(x + k * kWidth));
+  else if (s.side == ChainSide::kSecond)
+    for (int k = 0; k < kVectors; ++k) a[k] = Row{}(load<V>(x + k * kWidth), a[k]);
+  else
+    for (V& v : a) v = Row{}(v, v);
+}
+
+HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
+  switch (s.code) {
+    case ChainCode::kNone:
+      return;
+    case ChainCode::kAdd:
+      return two<Add>(a, s, at);
+    case ChainCode::kSub:
+      return two<Sub>(a, s, at);
+    case ChainCode::kMul:
+      return two<Mul>(a, s, at);
+    case ChainCode::kDiv:
+      return two<Div>(a, s, at);
+    case ChainCode::kMaximum:
+      return two<Maximum>(a, s, at);
+    case ChainCode::kMinimum:
+      return two<Minimum>(a, s, at);
+    case ChainCode::kRelu:
+      return one<Relu>(a);
+    case ChainCode::kNeg:
+      return one<Neg>(a);
+    case ChainCode::kAbs:
+      return one<Abs>(a);
+    case ChainCode::kSquare:
+      return one<Square>(a);
+    case ChainCode::kSqrt:
+      return one<Sqrt>(a);
+    case ChainCode::kReciprocal:
+      return one<Reciprocal>(a);
+    case ChainCode::kExp:
+      return one<Exp>(a);
+    case ChainCode::kTanh:
+      return one<Tanh>(a);
+    case ChainCode::kSigmoid:
+      return one<Sigmoid>(a);
+    case ChainCode::kSilu:
+      return one<Silu>(a);
+    case ChainCode::kGelu:
+      return one<Gelu>(a);
+    case ChainCode::kGeluTanh:
+      return one<GeluTanh>(a);
+  }
+}
+
+}  // namespace chain_rows
+
+/// The whole blocks; gives the number of elements done.
+int64_t chain_blocks(const tile::ChainStep* steps, int count, const float* first, float* out, int64_t n) {
+  using namespace chain_rows;  // NOLINT: the vectors above
+  int64_t at = 0;
+  for (; at + kBlock <= n; at += kBlock) {
+    V a[kVectors];
+    for (int k = 0; k < kVectors; ++k) a[k] = load<V>(first + at + k * kWidth);
+    for (int s = 0; s < count; ++s) {
+      step(a, steps[s], at);
+      if (float* to = steps[s].store)
+        for (int k = 0; k < kVectors; ++k) store(a[k], to + at + k * kWidth);
+    }
+    for (int k = 0; k < kVectors; ++k) store(a[k], out + at + k * kWidth);
+  }
+  return at;
+}
+
+}  // namespace sorus::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sorus::simd {
+HWY_EXPORT(chain_blocks);
+namespace {
+constexpr auto run_blocks = [](auto... x) { return HWY_DYNAMIC_DISPATCH(chain_blocks)(x...); };
+}  // namespace
+}  // namespace sorus::simd
+
+namespace sorus::tile {
+
+ChainCode chain_code(std::string_view op) {
+  static constexpr std::pair<std::string_view, ChainCode> kCodes[] = {
+      {"add", ChainCode::kAdd},         {"sub", ChainCode::kSub},
+      {"mul", ChainCode::kMul},         {"div", ChainCode::kDiv},
+      {"maximum", ChainCode::kMaximum}, {"minimum", ChainCode::kMinimum},
+      {"relu", ChainCode::kRelu},       {"neg", ChainCode::kNeg},
+      {"abs", ChainCode::kAbs},         {"square", ChainCode::kSquare},
+      {"sqrt", ChainCode::kSqrt},       {"reciprocal", ChainCode::kReciprocal},
+      {"exp", ChainCode::kExp},         {"tanh", ChainCode::kTanh},
+      {"sigmoid", ChainCode::kSigmoid}, {"silu", ChainCode::kSilu},
+      {"gelu", ChainCode::kGelu},       {"gelu_tanh", ChainCode::kGeluTanh}};
+  for (const auto& [name, code] : kCodes)
+    if (name == op) return code;
+  return ChainCode::kNone;
+}
+
+void run_chain(const ChainStep* steps, int count, const float* first, float* out, int64_t n) {
+  const int64_t done = simd::run_blocks(steps, count, first, out, n);
+  if (done == n) return;
+  // The rest, by the tile functions, in a buffer for the running value.
+  constexpr int64_t kRest = 64;
+  float value[kRest];
+  for (int64_t at = done; at < n; at += kRest) {
+    const int64_t rest = std::min(kRest, n - at);
+    std::copy_n(first + at, rest, value);
+    for (int s = 0; s < count; ++s) {
+      const ChainStep& step = steps[s];
+      const void* other = step.operand ? step.operand + at : value;
+      const void* in[2] = {value, other};
+      if (step.side == ChainSide::kSecond) std::swap(in[0], in[1]);
+      step.function(value, in, rest, nullptr);
+      if (step.store) std::copy_n(value, rest, step.store + at);
+    }
+    std::copy_n(value, rest, out + at);
+  }
+}
+
+}  // namespace sorus::tile
+#endif  // HWY_ONCE

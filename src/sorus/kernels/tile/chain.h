@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sorus/dispatch/kernel.h"
+
+/// Chains of float32 calls in which each takes the result of the one before: the running value stays in
+/// registers, a few vectors at a time, instead of passing through a tile. The scalar functions are those of
+/// the tile functions.
+namespace sorus::tile {
+
+/// What a step does with the running value.
+enum class ChainCode : uint8_t {
+  kNone,  ///< no step: the call has to run by itself
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kRelu,
+  kNeg,
+  kAbs,
+  kSquare,
+  kSqrt,
+  kReciprocal,
+  kExp,
+  kTanh,
+  kSigmoid,
+  kSilu,
+  kGelu,
+  kGeluTanh
+};
+
+/// Where the running value stands among the operands of a step.
+enum class ChainSide : uint8_t {
+  kFirst,   ///< the running value is the first operand, or the only one
+  kSecond,  ///< it is the second
+  kBoth     ///< it is both
+};
+
+/// The code of an op's float32 function, kNone when it has none.
+[[nodiscard]] ChainCode chain_code(std::string_view op);
+
+struct ChainStep {
+  ChainCode code = ChainCode::kNone;
+  ChainSide side = ChainSide::kFirst;
+  const float* operand = nullptr;   ///< the other operand of a step with two
+  float* store = nullptr;           ///< where the value after the step goes as well; null: nowhere
+  TileFunction function = nullptr;  ///< the same as a tile function
+};
+
+/// Runs the steps over `n` elements, beginning with `first`; the last value goes to `out`. Operands and
+/// results may be the same memory where no step reads an element after a step has written it.
+void run_chain(const ChainStep* steps, int count, const float* first, float* out, int64_t n);
+
+}  // namespace sorus::tile
