@@ -41,8 +41,9 @@ void write_picture(const std::string& path, const sorus::Graph& graph) {
 }
 
 void print_report(const sorus::ExecutableReport& r) {
-  fmt::print(stderr, "nodes {}, kernel calls {}, views {}, layout conversions {}, in place {}\n", r.nodes,
-             r.steps, r.views, r.conversions, r.in_place);
+  fmt::print(stderr, "nodes {}, of which {} in {} fused regions, kernel calls {}, views {}, ", r.nodes,
+             r.fused_nodes, r.regions, r.steps, r.views);
+  fmt::print(stderr, "layout conversions {}, in place {}\n", r.conversions, r.in_place);
   fmt::print(stderr, "memory: planned {} bytes, naive {}, lower bound {}\n", r.planned_bytes, r.naive_bytes,
              r.lower_bound_bytes);
 }

@@ -1,5 +1,6 @@
 #include "sorus/ir/picture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -52,6 +53,19 @@ TEST(Picture, DrawsBoxesSideBySideWithoutOverlap) {
       EXPECT_TRUE(a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y)
           << "boxes " << i << " and " << j;
     }
+}
+
+TEST(Picture, ShowsWhatACallComputes) {
+  std::string inside = "    %1 = exp(%0) : float32(4,)\n";
+  for (int i = 2; i <= 20; ++i) inside += fmt::format("    %{} = tanh(%{}) : float32(4,)\n", i, i - 1);
+  std::string svg = svg_picture(
+      Graph::parse("graph @g(%0: float32(4,)) {\n  %1 = call(%0) graph @fused(%0: float32(4,)) {\n" + inside +
+                   "    return %20\n  } : float32(4,)\n  return %1\n}\n"));
+  EXPECT_EQ(count(svg, "<g class=\"call\">"), 1U);
+  EXPECT_EQ(count(svg, ">call @fused</text>"), 1U);
+  EXPECT_EQ(count(svg, ">%1 = exp(%0)</text>"), 1U);
+  EXPECT_EQ(count(svg, " = tanh("), 14U + 19U);  // in the box; in the tip
+  EXPECT_EQ(count(svg, ">and 5 more</text>"), 1U);
 }
 
 TEST(Picture, OfAnEmptyGraphIsEmpty) {

@@ -52,6 +52,8 @@ def test_opt_repeats_what_the_compiler_did(folder):
     assert optimized == opt(steps[-1], "--none"), "values are numbered anew where text is read"
     assert optimized.count("tanh") == 1
     assert opt(steps[0], "--none").count("tanh") == 2
+    assert "call(" in optimized and "call(" not in opt(steps[0], "--passes", "cse", "--passes", "dce")
+    assert "call(" in opt(steps[0], "--passes", "fuse")
 
 
 @pytest.mark.skipif(not PROGRAM.is_file(), reason="the release build is not there")

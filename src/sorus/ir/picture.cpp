@@ -14,7 +14,8 @@ constexpr double kGap = 24;       // between boxes of a layer
 constexpr double kLayerGap = 38;  // between layers
 constexpr double kMargin = 16;
 constexpr int kSweeps = 4;
-constexpr size_t kMaxChars = 44;  // of a line in a box
+constexpr size_t kMaxChars = 44;   // of a line in a box
+constexpr size_t kMaxInside = 16;  // calls of a body that are told
 
 enum class Kind { kCall, kInput, kConstant, kResult };
 
@@ -46,7 +47,7 @@ std::string escaped(std::string_view text) {
       out += "&gt;";
     else if (c == '"')
       out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
+    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n')
       out += c;
   }
   return out;
@@ -107,11 +108,29 @@ class Drawing {
   void add_call(const Node& n) {
     Box b{Kind::kCall, {std::string(n.op->name)}, n.site.empty() ? std::string(n.op->name) : n.site, {}, {}};
     if (std::string attrs = n.attrs.text(); !attrs.empty()) b.lines.push_back(shortened(attrs));
+    if (n.body) tell_body(*n.body, b);
     for (ValueId v : n.out) b.lines.push_back(named(v) + ": " + graph_.type(v).text());
     boxes_.push_back(std::move(b));
     for (ValueId v : n.in)
       if (v != kNoValue) connect(v);
     for (ValueId v : n.out) maker_[static_cast<size_t>(v)] = boxes_.size() - 1;
+  }
+  /// What a call computes: the calls of its body in the box, all of its text in the tip.
+  static void tell_body(const Graph& body, Box& b) {
+    const std::vector<ValueId> numbers = body.numbering();
+    auto list = [&](const auto& values) {
+      std::string all;
+      for (ValueId v : values)
+        all += fmt::format("{}{}", all.empty() ? "" : ", ",
+                           v == kNoValue ? "none" : fmt::format("%{}", numbers[static_cast<size_t>(v)]));
+      return all;
+    };
+    b.lines[0] += " @" + body.name;
+    const size_t told = body.nodes.size() > kMaxInside ? kMaxInside - 1 : body.nodes.size();
+    for (const Node& n : std::span(body.nodes).first(told))
+      b.lines.push_back(shortened(fmt::format("{} = {}({})", list(n.out), n.op->name, list(n.in))));
+    if (told < body.nodes.size()) b.lines.push_back(fmt::format("and {} more", body.nodes.size() - told));
+    b.tip = body.text();
   }
   /// The newest box reads `v`.
   void connect(ValueId v) {
