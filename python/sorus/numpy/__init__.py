@@ -1,14 +1,14 @@
 """Functions with the names and arguments of NumPy."""
 
 from .. import _composites
-from .._rows import Table, lazy
+from .._rows import Table, lazy as _lazy
 from ..common.dtype import *  # noqa: F403
 from ..common.tensor import Tensor
 from ._rows import FUNCTIONS
 
 _functions = Table(FUNCTIONS, __name__, _composites)
 
-__getattr__, __dir__ = lazy(globals(), _functions)
+__getattr__, __dir__ = _lazy(globals(), _functions)
 
 
 def array(obj, dtype=None, copy=True, ndmin=0):  # noqa: ARG001

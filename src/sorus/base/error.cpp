@@ -2,14 +2,37 @@
 
 #include <fmt/format.h>
 
+#include "sorus/base/told_as.h"
+
 // The formatters of our types in headers that include only <fmt/core.h> derive from this one, which that
 // header declares.
 template SORUS_API fmt::format_context::iterator fmt::formatter<fmt::string_view>::format(
     const fmt::string_view&, fmt::format_context&) const;
 
-namespace sorus::detail {
+namespace sorus {
+namespace {
 
-std::string format_error(fmt::string_view text, fmt::format_args args) { return fmt::vformat(text, args); }
+thread_local std::string_view outermost_op;
+
+}  // namespace
+
+ToldAs::ToldAs(std::string_view op) noexcept : outermost_(outermost_op.empty()) {
+  if (outermost_) outermost_op = op;
+}
+ToldAs::~ToldAs() {
+  if (outermost_) outermost_op = {};
+}
+
+namespace detail {
+
+std::string format_error(fmt::string_view text, fmt::format_args args) {
+  std::string told = fmt::vformat(text, args);
+  size_t end = outermost_op.empty() ? std::string::npos : told.find(": ");
+  // Lack of memory is no mistake in calling anything.
+  if (end != std::string::npos && told.find(' ') > end && told.compare(0, end, "memory") != 0)
+    told.replace(0, end, outermost_op);
+  return told;
+}
 
 void internal_error(const char* file, int line, const std::string& text) {
   std::string_view path = file;
@@ -19,4 +42,5 @@ void internal_error(const char* file, int line, const std::string& text) {
                   path, line, text));
 }
 
-}  // namespace sorus::detail
+}  // namespace detail
+}  // namespace sorus

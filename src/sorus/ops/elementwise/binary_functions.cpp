@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/attributes.h"
 #include "sorus/ops/elementwise/detail/rules.h"
 #include "sorus/ops/elementwise/elementwise.h"
@@ -158,10 +159,12 @@ const OpRegistrar registered[] = {
 Tensor maximum(const Tensor& a, const Tensor& b) { return apply_promoted(maximum_op, a, b); }
 Tensor minimum(const Tensor& a, const Tensor& b) { return apply_promoted(minimum_op, a, b); }
 Tensor fmax(const Tensor& a, const Tensor& b) {
+  const ToldAs told("fmax");
   auto [x, y] = promoted(a, b);
   return is_floating(x.dtype()) ? apply(fmax_op, {&x, &y}) : maximum(x, y);
 }
 Tensor fmin(const Tensor& a, const Tensor& b) {
+  const ToldAs told("fmin");
   auto [x, y] = promoted(a, b);
   return is_floating(x.dtype()) ? apply(fmin_op, {&x, &y}) : minimum(x, y);
 }
@@ -172,6 +175,7 @@ Tensor pow(const Tensor& a, const Tensor& b) {
 }
 Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply_floating(logaddexp_op, a, b); }
 Tensor logaddexp2(const Tensor& a, const Tensor& b) {
+  const ToldAs told("logaddexp2");
   constexpr double kLog2 = 0.69314718055994530942;
   auto [x, y] = promoted(a, b);
   const DType result = is_floating(x.dtype()) ? x.dtype() : DType::kFloat32;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/activation.h"
 #include "sorus/ops/elementwise/attributes.h"
 #include "sorus/ops/elementwise/detail/backward.h"
@@ -123,12 +124,16 @@ Tensor leaky_relu(const Tensor& x, double slope) {
 }
 Tensor prelu(const Tensor& x, const Tensor& slope) { return apply_floating(prelu_op, x, slope); }
 Tensor clip(const Tensor& x, double low, double high) {
+  const ToldAs told("clip");
   if (is_floating(x.dtype()) || !is_whole(low) || !is_whole(high))
     return apply_floating(clip_op, x, BoundsAttrs{low, high});
   if (x.dtype() == DType::kBool) return clip(cast(x, DType::kInt64), low, high);
   return bound_integers(bound_integers(x, low, maximum), high, minimum);
 }
-Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) { return minimum(maximum(x, low), high); }
+Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) {
+  const ToldAs told("clip");
+  return minimum(maximum(x, low), high);
+}
 Tensor hardtanh(const Tensor& x, double low, double high) { return clip(x, low, high); }
 Tensor hardsigmoid(const Tensor& x) { return apply_floating(hardsigmoid_op, x); }
 Tensor hardswish(const Tensor& x) { return apply_floating(hardswish_op, x); }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/detail/indices.h"
@@ -103,6 +104,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minimum_length) 
 }
 
 Tensor one_hot(const Tensor& indices, int64_t depth, const Tensor& on, const Tensor& off, int64_t axis) {
+  const ToldAs told("one_hot");
   SORUS_CHECK(depth >= 0, ValueError, "one_hot: depth is negative: got {}, need 0 or more", depth);
   Tensor list = detail::as_indices("one_hot", indices);
   int at = normalize_axis("one_hot", axis, list.rank() + 1);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/detail/index_range.h"
 #include "sorus/ops/index/detail/indices.h"
@@ -187,10 +188,12 @@ Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis, int64_t batc
 }
 
 Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis) {
+  const ToldAs told("take");
   return axis ? gather(x, indices, *axis) : gather(reshape(x, {-1}), indices, 0);
 }
 
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
+  const ToldAs told("index_select");
   SORUS_CHECK(indices.rank() <= 1, ShapeError,
               "index_select: indices have the wrong rank: got shape {}, need rank 0 or 1", indices.shape());
   return gather(x, reshape(indices, {-1}), axis);

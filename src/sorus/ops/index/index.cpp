@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
@@ -256,6 +257,7 @@ Tensor index_update(const Tensor& x, IndexSpan items, const Tensor& value) {
 }
 
 Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate) {
+  const ToldAs told("index_put");
   std::vector<IndexItem> items(indices.begin(), indices.end());
   return update(x, items, values, accumulate ? ScatterMode::kAdd : ScatterMode::kUpdate);
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sorus/ops/detail/told_as.h"
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/detail/indices.h"
 #include "sorus/ops/index/index_ops.h"
@@ -34,6 +34,7 @@ double neutral(DType t, bool maximum) {
 /// with negative numbers.
 Tensor segments_of(std::string_view op, const Tensor& x, const Tensor& segments, int64_t count, double start,
                    ScatterMode mode) {
+  const ToldAs told(op);
   bool fits = segments.rank() <= x.rank();
   for (int i = 0; fits && i < segments.rank(); ++i) fits = segments.size(i) == x.size(i);
   SORUS_CHECK(fits, ShapeError,
@@ -52,7 +53,7 @@ Tensor segments_of(std::string_view op, const Tensor& x, const Tensor& segments,
                 "{}: segment out of range: got {} segments, need more than the greatest number", op, count);
     Tensor inside = where(left_out, zero, list);
     Tensor numbers = arange(0, static_cast<double>(none ? 1 : count), 1);
-    places = where(left_out, places, detail::told_as(op, [&] { return gather(numbers, inside, 0); }));
+    places = where(left_out, places, gather(numbers, inside, 0));
   }
   Shape shape{count + 1};
   for (int i = segments.rank(); i < x.rank(); ++i) shape.push_back(x.size(i));
@@ -63,6 +64,7 @@ Tensor segments_of(std::string_view op, const Tensor& x, const Tensor& segments,
 }  // namespace
 
 Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& value) {
+  const ToldAs told("index_fill");
   SORUS_CHECK(indices.rank() <= 1, ShapeError,
               "index_fill: indices have the wrong rank: got shape {}, need rank 0 or 1", indices.shape());
   SORUS_CHECK(value.numel() == 1, ShapeError,
@@ -75,6 +77,7 @@ Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, const Te
 }
 
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
+  const ToldAs told("masked_scatter");
   SORUS_CHECK(mask.dtype() == DType::kBool, DTypeError, "masked_scatter: mask is not bool: got {}, need bool",
               mask.dtype());
   Tensor places = nonzero(reshape(broadcast_to(mask, x.shape()), {-1}));
@@ -116,6 +119,7 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t axis, int64_
 }
 
 Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, int64_t axis1, int64_t axis2) {
+  const ToldAs told("diagonal_scatter");
   // The positions of the diagonal among all, then one flat scatter.
   Tensor positions = reshape(arange(0, static_cast<double>(x.numel()), 1), x.shape().sizes());
   Tensor places = diagonal(positions, offset, axis1, axis2);

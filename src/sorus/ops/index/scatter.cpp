@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/core/promotion.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/detail/index_range.h"
@@ -184,15 +185,18 @@ Tensor tensor_scatter(const Tensor& x, const Tensor& indices, const Tensor& upda
 }
 
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape) {
+  const ToldAs told("scatter_nd");
   return tensor_scatter(zeros_view({updates.dtype(), updates.device(), shape}), indices, updates,
                         ScatterMode::kAdd);
 }
 
 Tensor scatter(const Tensor& x, const Tensor& indices, const Tensor& updates, ScatterMode mode) {
+  const ToldAs told("scatter");
   return tensor_scatter(x, expand_dims(indices, -1), updates, mode);
 }
 
 Tensor index_add(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source) {
+  const ToldAs told("index_add");
   SORUS_CHECK(indices.rank() == 1, ShapeError,
               "index_add: indices have the wrong rank: got shape {}, need rank 1", indices.shape());
   int at = normalize_axis("index_add", axis, x.rank());
@@ -202,6 +206,7 @@ Tensor index_add(const Tensor& x, int64_t axis, const Tensor& indices, const Ten
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
+  const ToldAs told("masked_fill");
   SORUS_CHECK(value.numel() == 1, ShapeError,
               "masked_fill: value is not one number: got shape {}, need one element", value.shape());
   return where(mask, reshape(cast(value, x.dtype()), {}), x);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/linalg/linalg.h"
 #include "sorus/ops/reduce/reduce.h"
@@ -90,23 +91,27 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 }
 
 Tensor inner(const Tensor& a, const Tensor& b) {
+  const ToldAs told("inner");
   if (a.rank() == 0 || b.rank() == 0) return mul(a, b);
   return tensordot(a, b, Ints{a.rank() - 1}, Ints{b.rank() - 1});
 }
 
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  const ToldAs told("addmm");
   check_ranks("addmm", a, 2, b, 2);
   check_extents("addmm", a, 1, b, 0);
   return combine(input, matmul(a, b), beta, alpha);
 }
 
 Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& x, Scalar beta, Scalar alpha) {
+  const ToldAs told("addmv");
   check_ranks("addmv", a, 2, x, 1);
   check_extents("addmv", a, 1, x, 0);
   return combine(input, matmul(a, x), beta, alpha);
 }
 
 Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  const ToldAs told("addr");
   check_ranks("addr", a, 1, b, 1);
   return combine(input, outer(a, b), beta, alpha);
 }
@@ -127,6 +132,7 @@ Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, Scalar beta
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Ints& axes_a, const Ints& axes_b) {
+  const ToldAs told("tensordot");
   SORUS_CHECK(axes_a.size() == axes_b.size(), ValueError,
               "tensordot: numbers of axes differ: got {} and {}, need as many of both", axes_a, axes_b);
   Ints left;
@@ -148,6 +154,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Ints& axes_a, const Int
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count) {
+  const ToldAs told("tensordot");
   SORUS_CHECK(count >= 0 && count <= a.rank() && count <= b.rank(), ValueError,
               "tensordot: number of axes does not fit: got {} for shapes {} and {}, need 0 to {}", count,
               a.shape(), b.shape(), std::min(a.rank(), b.rank()));
@@ -206,6 +213,7 @@ Tensor matrix_norm(const Tensor& x, MatrixNorm kind, int64_t row_axis, int64_t c
 }
 
 Tensor matrix_power(const Tensor& a, int64_t n) {
+  const ToldAs told("matrix_power");
   SORUS_CHECK(n >= 0, ValueError, "matrix_power: exponent is negative: got {}, need 0 or more", n);
   SORUS_CHECK(a.rank() >= 2 && a.size(-1) == a.size(-2), ShapeError,
               "matrix_power: matrix is not square: got shape {}, need equal last extents", a.shape());

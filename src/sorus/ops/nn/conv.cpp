@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/attributes.h"
@@ -277,6 +278,7 @@ Tensor conv_backward_weight(const Tensor& x, const Tensor& gradient, const Ints&
 
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& options,
                       const Ints& output_padding) {
+  const ToldAs told("conv_transpose");
   constexpr std::string_view kName = "conv_transpose";
   int n = weight.rank() - 2;
   ConvAttrs attrs = complete(kName, options, n);

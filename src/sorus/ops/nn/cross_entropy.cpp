@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/nn/detail/window.h"
@@ -71,6 +72,7 @@ void need_labels(std::string_view op, const Tensor& target, const Tensor& x) {
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& weight, int64_t ignore_index,
                      Reduction reduction, double label_smoothing) {
+  const ToldAs told("cross_entropy");
   constexpr std::string_view kName = "cross_entropy";
   need_reduction(kName, reduction);
   detail::need_floating(kName, "logits", logits.dtype());
@@ -100,6 +102,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& w
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight,
                 int64_t ignore_index, Reduction reduction) {
+  const ToldAs told("nll_loss");
   constexpr std::string_view kName = "nll_loss";
   need_reduction(kName, reduction);
   detail::need_floating(kName, "log_probabilities", log_probabilities.dtype());
@@ -110,6 +113,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Ten
 }
 
 Tensor softmax_cross_entropy_with_logits(const Tensor& logits, const Tensor& labels) {
+  const ToldAs told("softmax_cross_entropy_with_logits");
   SORUS_CHECK(logits.shape() == labels.shape(), ShapeError,
               "softmax_cross_entropy_with_logits: shapes differ: got {} and {}, need the same",
               logits.shape(), labels.shape());

@@ -1,5 +1,6 @@
 #include "sorus/ops/nn/embedding.h"
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -7,6 +8,7 @@
 namespace sorus {
 
 Tensor embedding(const Tensor& ids, const Tensor& table, std::optional<int64_t> padding_index) {
+  const ToldAs told("embedding");
   SORUS_CHECK(table.rank() >= 1, ShapeError, "embedding: the table has no rows: got shape (), need (V, ...)");
   Tensor rows = gather(table, ids, 0);
   if (!padding_index) return rows;

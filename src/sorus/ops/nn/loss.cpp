@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/detail/window.h"
 #include "sorus/ops/reduce/reduce.h"
@@ -51,14 +52,17 @@ Reduction reduction_from_name(std::string_view name) {
 }
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  const ToldAs told("mse_loss");
   return reduced("mse_loss", square(x - target), reduction);
 }
 
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  const ToldAs told("l1_loss");
   return reduced("l1_loss", abs(x - target), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
+  const ToldAs told("smooth_l1_loss");
   need_positive("smooth_l1_loss", "beta", beta, true);
   if (beta == 0) return reduced("smooth_l1_loss", abs(x - target), reduction);
   Tensor d = abs(x - target);
@@ -67,6 +71,7 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduct
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
+  const ToldAs told("huber_loss");
   need_positive("huber_loss", "delta", delta, false);
   Tensor d = abs(x - target);
   Tensor loss = where(less(d, number(delta, d)), square(d) * 0.5, (d - 0.5 * delta) * delta);
@@ -75,6 +80,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction
 
 Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
+  const ToldAs told("binary_cross_entropy");
   detail::need_floating("binary_cross_entropy", "probabilities", probabilities.dtype());
   Tensor floor = number(-100, probabilities);
   Tensor yes = maximum(log(probabilities), floor);
@@ -85,6 +91,7 @@ Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target, c
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const Tensor& weight,
                                         const Tensor& positive_weight, Reduction reduction) {
+  const ToldAs told("binary_cross_entropy_with_logits");
   detail::need_floating("binary_cross_entropy_with_logits", "logits", logits.dtype());
   Tensor tail = softplus_of_negative(logits);
   if (positive_weight.defined()) tail = (1.0 + (positive_weight - 1.0) * target) * tail;
@@ -93,6 +100,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction reduction) {
+  const ToldAs told("kl_div");
   detail::need_floating("kl_div", "x", x.dtype());
   Tensor zero = number(0, target);
   Tensor positive = greater(target, zero);
@@ -105,6 +113,7 @@ Tensor kl_div(const Tensor& x, const Tensor& target, Reduction reduction) {
 
 Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target, double margin,
                              Reduction reduction) {
+  const ToldAs told("cosine_embedding_loss");
   constexpr double kEpsilon = 1e-12;
   Tensor dot = sum(x1 * x2, {-1});
   Tensor scale = sqrt((sum(square(x1), {-1}) + kEpsilon) * (sum(square(x2), {-1}) + kEpsilon));
@@ -115,6 +124,7 @@ Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& t
 }
 
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {
+  const ToldAs told("hinge_embedding_loss");
   Tensor positive = greater(target, scalar_beside(0, target.dtype()));
   Tensor loss = where(positive, x, maximum(margin - x, number(0, x)));
   return reduced("hinge_embedding_loss", loss, reduction);
@@ -122,12 +132,14 @@ Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin
 
 Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target, double margin,
                            Reduction reduction) {
+  const ToldAs told("margin_ranking_loss");
   Tensor d = neg(target) * (x1 - x2) + margin;
   return reduced("margin_ranking_loss", maximum(d, number(0, d)), reduction);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double epsilon, bool swap, Reduction reduction) {
+  const ToldAs told("triplet_margin_loss");
   need_positive("triplet_margin_loss", "p", p, false);
   auto distance = [&](const Tensor& a, const Tensor& b) {
     Tensor d = a - b + epsilon;
@@ -141,11 +153,13 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 }
 
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  const ToldAs told("soft_margin_loss");
   return reduced("soft_margin_loss", softplus_of_negative(target * x), reduction);
 }
 
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full,
                          double epsilon, Reduction reduction) {
+  const ToldAs told("gaussian_nll_loss");
   need_positive("gaussian_nll_loss", "epsilon", epsilon, false);
   // The bound on the variance takes no gradient.
   Tensor raise = stop_gradient(relu(number(epsilon, variance) - variance));

@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/nn/detail/window.h"
@@ -34,6 +35,7 @@ Tensor hot(const Tensor& labels, int64_t classes, DType dtype) {
 
 Tensor multi_margin_loss(const Tensor& x, const Tensor& target, double p, double margin, const Tensor& weight,
                          Reduction reduction) {
+  const ToldAs told("multi_margin_loss");
   constexpr std::string_view kName = "multi_margin_loss";
   need_rows(kName, x, target.shape(), x.rank() == 2 ? Shape{x.shape()[0]} : Shape{});
   SORUS_CHECK(p == 1 || p == 2, ValueError, "{}: 'p' is wrong: got {}, need 1 or 2", kName, p);
@@ -62,6 +64,7 @@ Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction r
 
 Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight,
                                    Reduction reduction) {
+  const ToldAs told("multilabel_soft_margin_loss");
   Tensor loss = binary_cross_entropy_with_logits(x, target, weight, {}, Reduction::kNone);
   return reduced("multilabel_soft_margin_loss", mean(loss, {-1}), reduction);
 }

@@ -1,5 +1,6 @@
 #include "sorus/ops/nn/norm.h"
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/attributes.h"
@@ -285,6 +286,7 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
 }
 
 Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
+  const ToldAs told("normalize");
   detail::need_floating("normalize", "x", x.dtype());
   Tensor norm;
   if (p == 2)
@@ -297,6 +299,7 @@ Tensor normalize(const Tensor& x, double p, int64_t axis, double epsilon) {
 }
 
 Tensor l2_normalize(const Tensor& x, const Ints& axes, double epsilon) {
+  const ToldAs told("l2_normalize");
   detail::need_floating("l2_normalize", "x", x.dtype());
   Tensor squares = maximum(sum(square(x), axes, true), scalar_beside(epsilon, x.dtype()));
   return div(x, sqrt(squares));

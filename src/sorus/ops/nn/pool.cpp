@@ -1,5 +1,6 @@
 #include "sorus/ops/nn/pool.h"
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/nn/attributes.h"
 #include "sorus/ops/nn/detail/window.h"
@@ -312,12 +313,15 @@ Tensor avg_pool3d(const Tensor& x, const Ints& kernel, const PoolOptions& option
 }
 
 Tensor adaptive_avg_pool(const Tensor& x, const Ints& output_size) {
+  const ToldAs told("adaptive_avg_pool");
   return run(avg_pool_op, x, complete_adaptive("adaptive_avg_pool", x.shape(), output_size))[0];
 }
 Tensor adaptive_max_pool(const Tensor& x, const Ints& output_size) {
+  const ToldAs told("adaptive_max_pool");
   return run(max_pool_op, x, complete_adaptive("adaptive_max_pool", x.shape(), output_size))[0];
 }
 std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x, const Ints& output_size) {
+  const ToldAs told("adaptive_max_pool_with_indices");
   return run_with_indices(x, complete_adaptive("adaptive_max_pool", x.shape(), output_size));
 }
 

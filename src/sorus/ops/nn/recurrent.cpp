@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/linear.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -81,17 +82,20 @@ Direction run_direction(RecurrentKind kind, const Tensor& x, LstmState state, co
 }  // namespace
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w, bool relu_activation) {
+  const ToldAs told("rnn_cell");
   need_weights("rnn_cell", w, 1, x.size(-1), h.size(-1));
   RecurrentKind kind = relu_activation ? RecurrentKind::kRelu : RecurrentKind::kTanh;
   return step(kind, linear(x, w.input, w.input_bias), {h, {}}, w).h;
 }
 
 LstmState lstm_cell(const Tensor& x, const LstmState& state, const RecurrentWeights& w) {
+  const ToldAs told("lstm_cell");
   need_weights("lstm_cell", w, 4, x.size(-1), state.h.size(-1));
   return step(RecurrentKind::kLstm, linear(x, w.input, w.input_bias), state, w);
 }
 
 Tensor gru_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w) {
+  const ToldAs told("gru_cell");
   need_weights("gru_cell", w, 3, x.size(-1), h.size(-1));
   return step(RecurrentKind::kGru, linear(x, w.input, w.input_bias), {h, {}}, w).h;
 }

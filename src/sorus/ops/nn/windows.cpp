@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/nn/conv.h"
 #include "sorus/ops/nn/detail/window.h"
@@ -71,6 +72,7 @@ Tensor fold_windows(const Tensor& columns, const Ints& output_size, const Ints& 
 }
 
 Tensor lp_pool(const Tensor& x, double p, const Ints& kernel, const PoolOptions& options) {
+  const ToldAs told("lp_pool");
   SORUS_CHECK(p > 0, ValueError, "lp_pool: 'p' is too small: got {}, need more than 0", p);
   PoolOptions o = options;
   o.divisor = 1;

@@ -1,5 +1,6 @@
 #include "sorus/ops/random/random.h"
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/random/attributes.h"
 
@@ -83,7 +84,10 @@ Tensor random_uniform(const Tensor& key, const Shape& shape, DType dtype) {
 Tensor random_normal(const Tensor& key, const Shape& shape, DType dtype) {
   return apply(normal_op, {&key}, RandomAttrs{shape.sizes(), dtype});
 }
-Tensor random_gamma(const Tensor& key, const Tensor& alpha) { return apply(gamma_op, {&key, &alpha}); }
+Tensor random_gamma(const Tensor& key, const Tensor& alpha) {
+  const ToldAs told("random_gamma");
+  return apply(gamma_op, {&key, &alpha});
+}
 Tensor dropout(const Tensor& x, double p, const Tensor& key) {
   return apply(dropout_op, {&x, &key}, DropoutAttrs{p});
 }

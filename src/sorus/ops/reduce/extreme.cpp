@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
@@ -117,9 +118,11 @@ Tensor argmin(const Tensor& x, int64_t axis, bool keepdims) {
   return apply(argmin_op, {&x}, ArgAttrs{axis, keepdims});
 }
 ValuesAndIndices max_with_index(const Tensor& x, int64_t axis, bool keepdims) {
+  const ToldAs told("max_with_index");
   return with_index(argmax_op, x, axis, keepdims);
 }
 ValuesAndIndices min_with_index(const Tensor& x, int64_t axis, bool keepdims) {
+  const ToldAs told("min_with_index");
   return with_index(argmin_op, x, axis, keepdims);
 }
 

@@ -1,3 +1,4 @@
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/reduce/attributes.h"
@@ -71,7 +72,10 @@ ValuesAndIndices sort(const Tensor& x, int64_t axis, bool descending) {
   TensorList out = apply_all(sort_op, {&x}, SortAttrs{axis, descending});
   return {std::move(out[0]), std::move(out[1])};
 }
-Tensor argsort(const Tensor& x, int64_t axis, bool descending) { return sort(x, axis, descending).indices; }
+Tensor argsort(const Tensor& x, int64_t axis, bool descending) {
+  const ToldAs told("argsort");
+  return sort(x, axis, descending).indices;
+}
 ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
   TensorList out = apply_all(topk_op, {&x}, TopkAttrs{k, axis, largest});
   return {std::move(out[0]), std::move(out[1])};

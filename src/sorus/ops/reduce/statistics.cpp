@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/elementwise/logic.h"
 #include "sorus/ops/reduce/detail/rules.h"
@@ -41,6 +42,7 @@ Tensor logsumexp(const Tensor& x, const Ints& axes, bool keepdims) {
 }
 
 Tensor norm(const Tensor& x, double order, const Ints& axes, bool keepdims) {
+  const ToldAs told("norm");
   const DType dtype = result_dtype(x);
   if (std::isinf(order)) {
     Tensor sizes = abs(cast(x, dtype));

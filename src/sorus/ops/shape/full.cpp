@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/elementwise/functions.h"
@@ -95,6 +96,7 @@ Tensor linspace(const Tensor& start, const Tensor& stop, int64_t count, DType dt
 
 Tensor logspace(const Tensor& start, const Tensor& stop, int64_t count, double base, DType dtype,
                 bool endpoint) {
+  const ToldAs told("logspace");
   check_steps("logspace", count, dtype);
   const Tensor exponents = even_steps(start, stop, count, endpoint);
   return cast(pow(scalar_beside(base, DType::kFloat64), exponents), dtype);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/attributes.h"
@@ -165,6 +166,7 @@ Tensor slice(const Tensor& x, const Ints& begins, const Ints& sizes, const Ints&
 
 Tensor strided_slice(const Tensor& x, const Ints& starts, const Ints& stops, const Ints& steps,
                      const Ints& axes) {
+  const ToldAs told("strided_slice");
   SORUS_CHECK(starts.size() == stops.size() && (steps.empty() || steps.size() == starts.size()) &&
                   (axes.empty() || axes.size() == starts.size()) && starts.size() <= x.rank(),
               ValueError,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -47,12 +48,20 @@ Tensor atleast_2d(const Tensor& x) { return x.rank() >= 2 ? x : expand_dims(atle
 Tensor atleast_3d(const Tensor& x) { return x.rank() >= 3 ? x : expand_dims(atleast_2d(x), 2); }
 
 Tensor hstack(std::span<const Tensor> tensors) {
+  const ToldAs told("hstack");
   bool vectors = !tensors.empty() && tensors[0].rank() <= 1;
   return concat_each("hstack", tensors, vectors ? 0 : 1, atleast_1d);
 }
-Tensor vstack(std::span<const Tensor> tensors) { return concat_each("vstack", tensors, 0, atleast_2d); }
-Tensor dstack(std::span<const Tensor> tensors) { return concat_each("dstack", tensors, 2, atleast_3d); }
+Tensor vstack(std::span<const Tensor> tensors) {
+  const ToldAs told("vstack");
+  return concat_each("vstack", tensors, 0, atleast_2d);
+}
+Tensor dstack(std::span<const Tensor> tensors) {
+  const ToldAs told("dstack");
+  return concat_each("dstack", tensors, 2, atleast_3d);
+}
 Tensor column_stack(std::span<const Tensor> tensors) {
+  const ToldAs told("column_stack");
   return concat_each("column_stack", tensors, 1,
                      [](const Tensor& t) { return t.rank() >= 2 ? t : expand_dims(atleast_1d(t), 1); });
 }
@@ -139,6 +148,7 @@ Tensor triu_indices(int64_t rows, int64_t columns, int64_t diagonal, DType dtype
 }
 
 Tensor cartesian_prod(std::span<const Tensor> vectors) {
+  const ToldAs told("cartesian_prod");
   for (const Tensor& v : vectors)
     SORUS_CHECK(v.rank() == 1, ShapeError, "cartesian_prod: wrong rank: got shape {}, need rank 1",
                 v.shape());

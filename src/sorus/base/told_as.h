@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+#include "sorus/base/export.h"
+
+/// Errors in the words of what was called.
+namespace sorus {
+
+/// While one lives, the errors that this thread raises name `op` in place of what `op` is composed of. Of
+/// several the outermost counts. `op` must outlive it. Costs two accesses of a thread-local variable.
+class SORUS_API ToldAs {
+ public:
+  explicit ToldAs(std::string_view op) noexcept;
+  ~ToldAs();
+  ToldAs(const ToldAs&) = delete;
+  ToldAs& operator=(const ToldAs&) = delete;
+
+ private:
+  bool outermost_;
+};
+
+}  // namespace sorus
