@@ -101,17 +101,17 @@ MatmulProblem product(const ConvProblem& p, ConvPass pass) {
 
 }  // namespace
 
-bool is_pointwise(const ConvProblem& p, ConvPass pass) {
+bool is_pointwise(const ConvProblem& p) {
   if (p.groups != 1) return false;
   for (int i = 0; i < p.rank; ++i) {
     if (p.kernel[i] != 1 || p.pad_low[i] != 0 || p.pad_high[i] != 0) return false;
   }
-  // With a stride, and for the long sums of the weights' gradient, oneDNN's own kernels of one tap are faster
-  // in float32 (up to twice) where they take the channels as they are.
+  // With a stride oneDNN's own kernels of one tap are faster in float32 (up to twice) where they take the
+  // channels as they are.
   constexpr int64_t kVector = 16;
   bool own =
       p.type == ElementType::kFloat32 && p.rank <= 2 && p.in_channels >= kVector && p.out_channels >= kVector;
-  return !own || (!has_stride(p) && pass != ConvPass::kBackwardWeights);
+  return !own || !has_stride(p);
 }
 
 size_t pointwise_workspace(const ConvProblem& p, ConvPass pass) {

@@ -9,6 +9,7 @@
 #include "sorus/base/error.h"
 #include "sorus/base/hash.h"
 #include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/gemm/gemm.h"
 #include "sorus/kernels/cpu/onednn/detail/pack.h"
 #include "sorus/kernels/cpu/onednn/detail/plan_cache.h"
 #include "sorus/kernels/cpu/onednn/detail/primitive.h"
@@ -283,14 +284,24 @@ int64_t batch_count(const MatmulProblem& problem) {
   return count;
 }
 
-Call::Call(const MatmulProblem& p)
-    : problem(p), batch(batch_count(p)), size(element_size(p.type)), out_size(element_size(p.out_type)) {
-  SORUS_CHECK(p.m >= 0 && p.n >= 0 && p.k >= 0 && batch >= 0, ShapeError,
+void check_problem(const MatmulProblem& p) {
+  SORUS_CHECK(p.m >= 0 && p.n >= 0 && p.k >= 0 && batch_count(p) >= 0, ShapeError,
               "matmul: a size is negative: got m {}, n {}, k {}, need 0 or more", p.m, p.n, p.k);
   SORUS_CHECK(p.out.col_stride == 1 || p.n <= 1, ValueError,
               "matmul: output columns are apart: got stride {}, need 1", p.out.col_stride);
   SORUS_CHECK(p.out_type == p.type || p.out_type == ElementType::kFloat32, DTypeError,
               "matmul: output type does not fit: got bfloat16 from float32, need float32");
+}
+
+/// True for what the kernels of our own compute. Throws for what the contract excludes.
+bool takes_own(const MatmulProblem& p) {
+  check_problem(p);
+  return p.m > 0 && p.n > 0 && p.k > 0 && batch_count(p) > 0 && gemm::takes(p);
+}
+
+Call::Call(const MatmulProblem& p)
+    : problem(p), batch(batch_count(p)), size(element_size(p.type)), out_size(element_size(p.out_type)) {
+  check_problem(p);
   if (p.m == 0 || p.n == 0 || p.k == 0 || batch == 0) return;
   b_shared = true;
   for (int i = 0; i < kMaxBatchRank; ++i)
@@ -526,9 +537,12 @@ void fill_empty_sums(const Call& call, const float* bias, char* out) {
 
 }  // namespace
 
-size_t matmul_workspace(const MatmulProblem& problem) { return Call(problem).workspace; }
+size_t matmul_workspace(const MatmulProblem& problem) {
+  return takes_own(problem) ? gemm::workspace(problem) : Call(problem).workspace;
+}
 
 size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
+  if (takes_own(problem)) return gemm::packed_b_bytes(problem);
   MatmulProblem packed = problem;
   packed.b_is_packed = true;
   Call call(packed);
@@ -536,6 +550,7 @@ size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
 }
 
 void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
+  if (takes_own(problem)) return gemm::pack_b(problem, static_cast<const float*>(b), static_cast<float*>(to));
   MatmulProblem packed = problem;
   packed.b_is_packed = true;
   Call call(packed);
@@ -544,9 +559,13 @@ void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
 
 void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
             void* workspace) {
+  if (!problem.has_bias) bias = nullptr;
+  if (takes_own(problem)) {
+    return gemm::multiply(problem, static_cast<const float*>(a), static_cast<const float*>(b), bias,
+                          static_cast<float*>(out), workspace);
+  }
   Call call(problem);
   if (problem.m == 0 || problem.n == 0 || call.batch == 0) return;
-  if (!problem.has_bias) bias = nullptr;
   char* space = static_cast<char*>(workspace);
   if (!call.plan) return fill_empty_sums(call, bias, static_cast<char*>(out));
 

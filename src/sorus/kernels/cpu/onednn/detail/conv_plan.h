@@ -55,7 +55,7 @@ class WeightsReorder {
 [[nodiscard]] int64_t conv_pieces(const ConvProblem& problem);
 
 /// True for kernels of one tap without padding in one group that are run as matrix products.
-[[nodiscard]] bool is_pointwise(const ConvProblem& problem, ConvPass pass);
+[[nodiscard]] bool is_pointwise(const ConvProblem& problem);
 [[nodiscard]] size_t pointwise_workspace(const ConvProblem& problem, ConvPass pass);
 void pointwise_forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias,
                        void* out, void* workspace);

@@ -1,0 +1,443 @@
+#include "sorus/kernels/cpu/gemm/gemm.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/gemm/block.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/gemm/gemm.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "sorus/kernels/cpu/gemm/gemm_simd.h"
+
+#if HWY_ONCE
+namespace sorus::kernels::gemm {
+namespace {
+
+using onednn::kMaxBatchRank;
+using onednn::MatmulProblem;
+using onednn::MatrixLayout;
+
+HWY_EXPORT(multiply_block);
+HWY_EXPORT(panel_width);
+HWY_EXPORT(pack_b);
+HWY_EXPORT(pack_b_rows);
+HWY_EXPORT(pack_a);
+HWY_EXPORT(row_width);
+HWY_EXPORT(transpose);
+HWY_EXPORT(finish_row);
+
+constexpr double kPieceWork = 1.5e6;      // floating-point operations worth handing to another thread
+constexpr double kLargePieceWork = 64e6;  // and those worth a tile of its own in a large product
+constexpr int64_t kFewPieces = 8;
+constexpr int64_t kMaxPieces = 64;
+constexpr int64_t kDepth = 1024;        // of the sums between two visits of the result
+constexpr int64_t kStridedDepth = 256;  // where a tile of a is copied for them
+constexpr int64_t kShort = 256;         // sums that are better cut to
+constexpr int64_t kShortDepth = 128;    // whose panel of b the nearest cache holds
+constexpr int64_t kTileRows = 512;      // that make packing b for them alone worth it
+constexpr int64_t kPartDepth = 2048;    // of the parts of long sums
+constexpr int64_t kPartialBytes = 64 << 20;
+constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache for all of b
+constexpr int64_t kFewRows = 24;             // for which packing b costs more than it gives
+constexpr int64_t kPackGrain = 32 * 1024;    // elements
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
+
+int64_t panel() {
+  static const int64_t width = HWY_DYNAMIC_DISPATCH(panel_width)();
+  return width;
+}
+
+/// Floats from one panel of rows of a to the next; a line more than needed, so that they fall on all of a
+/// cache's sets.
+int64_t panel_of_a(int64_t k) { return kBlockRows * k + 16; }
+
+struct AlignedDelete {
+  void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
+};
+
+/// Memory of the calling thread, grown on demand and kept for the thread's life.
+struct Scratch {
+  std::unique_ptr<float, AlignedDelete> data;
+  int64_t size = 0;
+  float* reserve(int64_t floats) {
+    if (floats > size) {
+      data.reset();
+      data.reset(static_cast<float*>(
+          ::operator new (static_cast<size_t>(floats) * sizeof(float), std::align_val_t{64})));
+      size = floats;
+    }
+    return data.get();
+  }
+};
+float* scratch_a(int64_t floats) {
+  thread_local Scratch scratch;
+  return scratch.reserve(floats);
+}
+float* scratch_c(int64_t floats) {
+  thread_local Scratch scratch;
+  return scratch.reserve(floats);
+}
+float* scratch_b(int64_t floats) {
+  thread_local Scratch scratch;
+  return scratch.reserve(floats);
+}
+
+/// One direction cut into `count` tiles of `size`, of which the last may be shorter.
+struct Cut {
+  int64_t total = 0, size = 0, count = 0;
+  Cut() = default;
+  Cut(int64_t whole, int64_t tiles, int64_t step)
+      : total(whole),
+        size(std::min(whole, round_up(ceil_div(whole, std::max<int64_t>(tiles, 1)), step))),
+        count(ceil_div(whole, size)) {}
+  [[nodiscard]] int64_t begin(int64_t i) const { return i * size; }
+  [[nodiscard]] int64_t length(int64_t i) const { return std::min(size, total - i * size); }
+};
+
+/// True where the transposed product, the same sums with factors exchanged, needs less packing: few rows by a
+/// transposed b, as a layer's weights lie; or a long sum whose a, more costly to pack than b, is the larger.
+bool is_better_swapped(const MatmulProblem& p) {
+  constexpr int64_t kMostRows = 64;
+  bool single = std::all_of(p.batch.begin(), p.batch.end(), [](int64_t size) { return size == 1; });
+  if (!single || p.b_is_packed) return false;
+  if (p.k < kLongestSum) {
+    return p.b.row_stride == 1 && p.b.col_stride != 1 && p.a.col_stride == 1 && p.m <= kMostRows &&
+           2 * p.m <= p.n;
+  }
+  return p.a.row_stride == 1 && p.a.col_stride != 1 && p.b.col_stride == 1 && p.m >= 2 * p.n && !p.has_bias &&
+         p.activation == onednn::Activation::kNone;
+}
+
+MatrixLayout transposed(MatrixLayout layout) {
+  std::swap(layout.row_stride, layout.col_stride);
+  return layout;
+}
+
+/// A problem with its tiles and its places in the workspace. All of it is cheap, so nothing is kept. Parts of
+/// sums depend on the sizes alone; the rest, which changes no bit, may follow the strides.
+struct Call {
+  MatmulProblem p;  // as it is computed: the transposed one when `swapped`
+  int64_t batch = 1;
+  bool swapped;
+  MatrixLayout a, b;
+  Cut parts, m, n, depth;
+  int64_t pieces = 1;
+  bool a_strided, b_shared = true, b_direct, pack_a_first, pack_b_first;
+  int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
+
+  explicit Call(const MatmulProblem& problem) : p(problem), swapped(is_better_swapped(problem)) {
+    for (int64_t size : p.batch) batch *= size;
+    a = p.a, b = p.b;
+    if (swapped) {
+      std::swap(p.m, p.n);
+      a = transposed(p.b), b = transposed(p.a);
+    }
+    for (int i = 0; i < kMaxBatchRank; ++i)
+      b_shared = b_shared && (p.batch[i] == 1 || b.batch_stride[i] == 0);
+    if (p.k == 1) a.col_stride = 1;
+    if (p.n == 1 && b.row_stride != 1) b.col_stride = 1;
+    a_strided = a.col_stride != 1;
+    cut_tiles();
+    // A few rows, or a block that the nearest cache holds as it lies.
+    constexpr int64_t kBlockDepth = 128, kBlockUses = 256, kPage = 1024;
+    b_direct = !p.b_is_packed && b.col_stride == 1 &&
+               (p.m < kFewRows || (p.k <= kBlockDepth && p.m <= kBlockUses && b.row_stride % kPage != 0));
+    pack_a_first = a_strided && n.count > 1;
+    pack_b_first = !b_direct && !p.b_is_packed && (m.count > 2 || (b_shared && batch > 1));
+    if (pack_a_first) a_offset = take(batch * a_matrix());
+    if (pack_b_first) b_offset = take(b_matrices() * b_matrix());
+    if (parts.count > 1) partial_offset = take(batch * parts.count * p.m * p.n);
+  }
+
+  [[nodiscard]] int64_t b_matrices() const { return b_shared ? 1 : batch; }
+  [[nodiscard]] int64_t panels() const { return ceil_div(p.n, panel()); }
+  [[nodiscard]] int64_t b_matrix() const { return panels() * panel() * p.k; }
+  [[nodiscard]] int64_t a_panel() const { return panel_of_a(p.k); }
+  [[nodiscard]] int64_t a_matrix() const { return ceil_div(p.m, kBlockRows) * a_panel(); }
+  /// Results that no cache holds are written past them, where rows allow it.
+  [[nodiscard]] bool streams(const float* out) const {
+    constexpr int64_t kLarge = 32 << 20;
+    constexpr int64_t kLine = 16;
+    return batch == 1 && parts.count == 1 && !swapped &&
+           p.m * p.n * static_cast<int64_t>(sizeof(float)) >= kLarge && !p.has_bias &&
+           p.activation == onednn::Activation::kNone && p.out.row_stride % kLine == 0 &&
+           reinterpret_cast<uintptr_t>(out) % (kLine * sizeof(float)) == 0;
+  }
+  [[nodiscard]] int64_t offset(const MatrixLayout& layout, int64_t index) const {
+    int64_t at = 0;
+    for (int i = kMaxBatchRank - 1; i >= 0 && index != 0; --i) {
+      at += index % p.batch[i] * layout.batch_stride[i];
+      index /= p.batch[i];
+    }
+    return at;
+  }
+
+ private:
+  int64_t take(int64_t count) {
+    int64_t at = floats;
+    floats += round_up(count, 16);
+    return at;
+  }
+
+  void cut_tiles() {
+    // An even number of parts, as of pieces, keeps two threads equally busy.
+    int64_t wanted_parts = p.k >= kLongestSum ? round_up(ceil_div(p.k, kPartDepth), 2) : 1;
+    int64_t partial_bytes = batch * p.m * p.n * static_cast<int64_t>(sizeof(float));
+    wanted_parts = std::clamp<int64_t>(kPartialBytes / partial_bytes, 1, wanted_parts);
+    parts = Cut(p.k, wanted_parts, 16);
+    double work = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+                  static_cast<double>(batch);
+    auto worth = static_cast<uint64_t>(std::clamp(work / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
+    auto few = static_cast<int64_t>(std::bit_ceil(worth));
+    pieces = round_up(std::clamp(static_cast<int64_t>(work / kLargePieceWork), few, kMaxPieces), few);
+    int64_t wanted = ceil_div(pieces, batch * parts.count);
+    int64_t rows = ceil_div(p.m, kTileRows), columns = 1;
+    bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kCacheBytes;
+    if (b_fits && p.m > kTileRows) {
+      rows = std::max(rows, wanted);
+    } else if (few < kFewPieces) {
+      // A small product is cut one way, by columns where these come out evenly and nothing of a needs
+      // copying.
+      columns = !a_strided && panels() % wanted == 0 ? wanted : 1;
+      rows = columns == 1 ? std::min(wanted, ceil_div(p.m, 2 * kBlockRows)) : 1;
+    } else if (wanted > 1) {
+      // Two panels for each visit of a, or one where tiles would be too few.
+      columns = ceil_div(panels(), 2);
+      if (rows * columns < wanted) columns = panels();
+      int64_t few_rows = ceil_div(few, batch * parts.count * rows * columns);
+      rows = std::min(rows * few_rows, ceil_div(p.m, kBlockRows));
+    }
+    m = Cut(p.m, rows, kBlockRows);
+    n = Cut(p.n, columns, panel());
+    int64_t deepest = parts.size <= kShort ? kShortDepth : kDepth;
+    if (2 * p.n <= panel()) deepest = 2 * kShortDepth;
+    if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
+    depth = Cut(parts.size, ceil_div(parts.size, deepest), 1);
+  }
+};
+
+/// What the pieces of a call work on.
+struct Operands {
+  const float* a;
+  const float* b;
+  const float* bias;
+  float* out;
+  float* packed_a;
+  const float* packed_b;  // null when pieces pack for themselves
+  float* partial;
+};
+
+void pack_panel(const Call& call, int64_t k, int64_t width, const float* from, float* to, int64_t to_row) {
+  if (call.b.col_stride == 1 && width == panel()) {
+    HWY_DYNAMIC_DISPATCH(pack_b_rows)(k, width, from, call.b.row_stride, to, 0);
+  } else {
+    HWY_DYNAMIC_DISPATCH(pack_b)(k, width, from, call.b.row_stride, call.b.col_stride, to, to_row);
+  }
+}
+
+/// Where a tile of the result is computed: in place, in a part to be added later, or to be transposed.
+struct Target {
+  float* c;
+  int64_t row;
+};
+
+Target target_of(const Call& call, const Operands& data, int64_t batch, int64_t part, int64_t mi,
+                 int64_t ni) {
+  const MatmulProblem& p = call.p;
+  if (call.swapped && call.parts.count == 1)
+    return {scratch_c(call.m.length(mi) * call.n.length(ni)), call.n.length(ni)};
+  Target target{data.out + call.offset(p.out, batch), p.out.row_stride};
+  if (call.parts.count > 1) target = {data.partial + (batch * call.parts.count + part) * p.m * p.n, p.n};
+  target.c += call.m.begin(mi) * target.row + call.n.begin(ni);
+  return target;
+}
+
+/// The part [begin, begin + k) of the sums of one tile.
+void run_block(const Call& call, const Operands& data, int64_t batch, int64_t begin, int64_t k, bool first,
+               int64_t mi, int64_t ni, const Target& target) {
+  const MatmulProblem& p = call.p;
+  int64_t rows = call.m.length(mi), columns = call.n.length(ni);
+  int64_t row = call.m.begin(mi), column = call.n.begin(ni);
+  Block block{rows, k, 0, nullptr, call.a.row_stride, 0, nullptr, panel(), nullptr, target.row, first};
+  block.stream = call.streams(data.out) && k == p.k;
+  const float* a = data.a + call.offset(call.a, batch) + row * call.a.row_stride + begin * call.a.col_stride;
+  if (call.pack_a_first) {
+    block.a_panel = call.a_panel();
+    a = data.packed_a + batch * call.a_matrix() + row / kBlockRows * block.a_panel + begin * kBlockRows;
+  } else if (call.a_strided) {
+    block.a_panel = panel_of_a(k);
+    float* packed = scratch_a(ceil_div(rows, kBlockRows) * block.a_panel);
+    HWY_DYNAMIC_DISPATCH(pack_a)
+    (rows, k, a, call.a.row_stride, call.a.col_stride, packed, block.a_panel);
+    a = packed;
+  }
+  block.a = a;
+  const float* b =
+      data.b + call.offset(call.b, batch) + begin * call.b.row_stride + column * call.b.col_stride;
+  // Several panels of a row-major b are packed together, as their rows lie.
+  constexpr int64_t kTogether = 128 * 1024;
+  float* packed_panels = nullptr;
+  int64_t b_panel = k * panel();
+  bool packs = !data.packed_b && !(call.b_direct && columns % panel() == 0);
+  if (packs && call.b.col_stride == 1 && columns > panel() && k * columns <= kTogether) {
+    packed_panels = scratch_b(ceil_div(columns, panel()) * b_panel);
+    HWY_DYNAMIC_DISPATCH(pack_b_rows)(k, columns, b, call.b.row_stride, packed_panels, b_panel);
+  }
+  for (int64_t j = 0; j < columns; j += panel()) {
+    block.width = std::min(panel(), columns - j);
+    block.c = target.c + j;
+    block.far_a = j == 0 && call.n.count == 1;
+    block.b_row = panel();
+    if (data.packed_b) {
+      block.b = data.packed_b + (call.b_shared ? 0 : batch) * call.b_matrix() + (column + j) * p.k +
+                begin * panel();
+    } else if (packed_panels) {
+      block.b = packed_panels + j / panel() * b_panel;
+    } else if (call.b_direct && block.width == panel()) {
+      block.b = b + j;
+      block.b_row = call.b.row_stride;
+    } else {
+      float* packed = scratch_b(b_panel);
+      block.b_row = HWY_DYNAMIC_DISPATCH(row_width)(block.width);
+      pack_panel(call, k, block.width, b + j * call.b.col_stride, packed, block.b_row);
+      block.b = packed;
+    }
+    HWY_DYNAMIC_DISPATCH(multiply_block)(block);
+  }
+  if (block.stream) hwy::FlushStream();
+}
+
+void run_tile(const Call& call, const Operands& data, int64_t batch, int64_t part, int64_t mi, int64_t ni) {
+  const MatmulProblem& p = call.p;
+  Target target = target_of(call, data, batch, part, mi, ni);
+  int64_t begin = call.parts.begin(part), end = begin + call.parts.length(part);
+  for (int64_t at = begin; at < end; at += call.depth.size)
+    run_block(call, data, batch, at, std::min(call.depth.size, end - at), at == begin, mi, ni, target);
+  bool relu = p.activation == onednn::Activation::kRelu;
+  int64_t rows = call.m.length(mi), columns = call.n.length(ni);
+  int64_t row = call.m.begin(mi), column = call.n.begin(ni);
+  float* c = target.c;
+  int64_t c_row = target.row;
+  if (call.swapped && call.parts.count == 1) {
+    c = data.out + column * p.out.row_stride + row, c_row = p.out.row_stride;
+    HWY_DYNAMIC_DISPATCH(transpose)(rows, columns, target.c, target.row, c, c_row);
+    std::swap(rows, columns), std::swap(row, column);
+  }
+  if (call.parts.count > 1 || (!data.bias && !relu)) return;
+  for (int64_t i = 0; i < rows; ++i, c += c_row) {
+    HWY_DYNAMIC_DISPATCH(finish_row)
+    (columns, 1, c, 0, data.bias ? data.bias + column : nullptr, relu, c);
+  }
+}
+
+void pack_all_b(const Call& call, const float* b, float* to) {
+  int64_t panels = call.panels(), k = call.p.k;
+  if (call.b.col_stride == 1) {
+    int64_t depth = std::min(k, std::max<int64_t>(kPackGrain / call.p.n, 8)), blocks = ceil_div(k, depth);
+    parallel_for(call.b_matrices() * blocks, [&](int64_t i) {
+      int64_t matrix = i / blocks, begin = i % blocks * depth;
+      HWY_DYNAMIC_DISPATCH(pack_b_rows)
+      (std::min(depth, k - begin), call.p.n, b + call.offset(call.b, matrix) + begin * call.b.row_stride,
+       call.b.row_stride, to + matrix * call.b_matrix() + begin * panel(), k * panel());
+    });
+    return;
+  }
+  int64_t grain = std::max<int64_t>(1, kPackGrain / (k * panel()));
+  parallel_ranges(call.b_matrices() * panels, grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      int64_t j = i % panels * panel();
+      pack_panel(call, k, std::min(panel(), call.p.n - j),
+                 b + call.offset(call.b, i / panels) + j * call.b.col_stride, to + i * panel() * k, panel());
+    }
+  });
+}
+
+void pack_all_a(const Call& call, const float* a, float* to) {
+  int64_t k = call.p.k, depth = std::min(k, std::max<int64_t>(kPackGrain / call.p.m, 8)),
+          blocks = ceil_div(k, depth);
+  parallel_for(call.batch * blocks, [&](int64_t i) {
+    int64_t matrix = i / blocks, begin = i % blocks * depth;
+    HWY_DYNAMIC_DISPATCH(pack_a)
+    (call.p.m, std::min(depth, k - begin), a + call.offset(call.a, matrix) + begin * call.a.col_stride,
+     call.a.row_stride, call.a.col_stride, to + matrix * call.a_matrix() + begin * kBlockRows,
+     call.a_panel());
+  });
+}
+
+void add_parts(const Call& call, const Operands& data) {
+  const MatmulProblem& p = call.p;
+  int64_t parts = call.parts.count, matrix = p.m * p.n;
+  int64_t grain = std::max<int64_t>(1, kPackGrain / (parts * p.n));
+  parallel_ranges(call.batch * p.m, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* from = data.partial + r / p.m * parts * matrix + r % p.m * p.n;
+      float* to = data.out + call.offset(p.out, r / p.m) + r % p.m * p.out.row_stride;
+      HWY_DYNAMIC_DISPATCH(finish_row)
+      (p.n, parts, from, matrix, data.bias, p.activation == onednn::Activation::kRelu,
+       call.swapped ? from : to);
+    }
+    if (!call.swapped) return;
+    HWY_DYNAMIC_DISPATCH(transpose)
+    (end - begin, p.n, data.partial + begin * p.n, p.n, data.out + begin, p.out.row_stride);
+  });
+}
+
+}  // namespace
+
+bool takes(const MatmulProblem& problem) {
+  static const bool vectors = panel() >= 16;
+  return vectors && problem.type == onednn::ElementType::kFloat32 &&
+         problem.out_type == onednn::ElementType::kFloat32;
+}
+
+size_t workspace(const MatmulProblem& problem) {
+  return static_cast<size_t>(Call(problem).floats) * sizeof(float);
+}
+
+size_t packed_b_bytes(const MatmulProblem& problem) {
+  Call call(problem);
+  return static_cast<size_t>(call.b_matrices() * call.b_matrix()) * sizeof(float);
+}
+
+void pack_b(const MatmulProblem& problem, const float* b, float* to) { pack_all_b(Call(problem), b, to); }
+
+void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias, float* out,
+              void* workspace) {
+  Call call(problem);
+  float* space = static_cast<float*>(workspace);
+  if (call.swapped) std::swap(a, b);
+  Operands data{a, b, bias, out, nullptr, problem.b_is_packed ? b : nullptr, space + call.partial_offset};
+  if (call.pack_a_first) {
+    data.packed_a = space + call.a_offset;
+    pack_all_a(call, a, data.packed_a);
+  }
+  if (call.pack_b_first) {
+    pack_all_b(call, b, space + call.b_offset);
+    data.packed_b = space + call.b_offset;
+  }
+  int64_t units = call.batch * call.parts.count * call.m.count * call.n.count;
+  parallel_ranges(units, std::max<int64_t>(1, units / call.pieces), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t rest = i / call.m.count;
+      int64_t ni = rest % call.n.count;
+      rest /= call.n.count;
+      run_tile(call, data, rest / call.parts.count, rest % call.parts.count, i % call.m.count, ni);
+    }
+  });
+  if (call.parts.count > 1) add_parts(call, data);
+}
+
+}  // namespace sorus::kernels::gemm
+#endif
