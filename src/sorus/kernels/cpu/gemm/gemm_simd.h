@@ -10,11 +10,9 @@
 #include <immintrin.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace sorus::kernels::HWY_NAMESPACE {
+namespace sorus::kernels::gemm::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using gemm::Block;
-using gemm::kBlockRows;
 using Tag = hn::ScalableTag<float>;
 using Vec = hn::Vec<Tag>;
 
@@ -291,7 +289,7 @@ void finish_row(int64_t n, int64_t parts, const float* from, int64_t step, const
   }
 }
 
-}  // namespace sorus::kernels::HWY_NAMESPACE
+}  // namespace sorus::kernels::gemm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif
