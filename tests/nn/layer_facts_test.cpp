@@ -4,6 +4,7 @@
 
 #include "sorus/nn/layers.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/shape/shape_ops.h"
 
 /// What the table of layers does not say: moving statistics by hand, containers, layers that C++ alone has,
 /// refusals.
@@ -147,6 +148,36 @@ TEST(Layers, InputsThatDoNotFitAreRefused) {
   EXPECT_THROW((void)InstanceNorm2d({}, 2)(row), ShapeError);
   EXPECT_THROW((void)PReLU({}, 3)(row), ShapeError);
   EXPECT_THROW((void)MSELoss()(TensorList{row, row, row}), ValueError);
+}
+
+struct Block : Cell {
+  explicit Block(Place place) : Cell(place), fc({this, "fc"}, 4, 4) {}
+  Tensor construct(const Tensor& x) override { return fc(x); }
+  Dense fc;
+};
+struct Net : Cell {
+  Net() : block({this, "block"}), head({this, "head"}, 3, 2) {}
+  Tensor construct(const Tensor& x) override { return head(block(x)); }
+  Block block;
+  Dense head;
+};
+
+TEST(Cell, ErrorsNameTheInnermostCell) {
+  auto text = [](int64_t width) {
+    Net net;
+    try {
+      (void)net(full({DType::kFloat32, {}, {2, width}}, 1));
+    } catch (const ShapeError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text(5),
+            "linear: shapes do not fit: got x (2, 5) and weight (4, 4), need (..., in) and (out, in) (in "
+            "'block.fc')");
+  EXPECT_EQ(
+      text(4),
+      "linear: shapes do not fit: got x (2, 4) and weight (2, 3), need (..., in) and (out, in) (in 'head')");
 }
 
 }  // namespace

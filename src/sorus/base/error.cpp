@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <typeinfo>
+
 #include "sorus/base/told_as.h"
 
 // The formatters of our types in headers that include only <fmt/core.h> derive from this one, which that
@@ -21,6 +23,27 @@ ToldAs::ToldAs(std::string_view op) noexcept : outermost_(outermost_op.empty()) 
 }
 ToldAs::~ToldAs() {
   if (outermost_) outermost_op = {};
+}
+
+namespace {
+
+/// Throws E when that is the type of e.
+template <class E>
+void throw_if(const Error& e, const std::string& text) {
+  if (typeid(e) == typeid(E)) throw E(text);
+}
+
+}  // namespace
+
+void rethrow_with(const Error& e, const std::string& text) {
+  throw_if<ValueError>(e, text);
+  throw_if<TypeError>(e, text);
+  throw_if<ShapeError>(e, text);
+  throw_if<DTypeError>(e, text);
+  throw_if<IndexError>(e, text);
+  throw_if<KeyError>(e, text);
+  throw_if<NotSupportedError>(e, text);
+  throw;
 }
 
 namespace detail {

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
-#include "sorus/base/export.h"
+#include "sorus/base/error.h"
 
 /// Errors in the words of what was called.
 namespace sorus {
@@ -19,5 +20,9 @@ class SORUS_API ToldAs {
  private:
   bool outermost_;
 };
+
+/// Throws an error of e's type with another text; e itself when its type is none of error.h. Call it inside
+/// the handler of e.
+[[noreturn]] SORUS_API void rethrow_with(const Error& e, const std::string& text);
 
 }  // namespace sorus

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
 
 namespace sorus::nn {
@@ -29,19 +30,37 @@ TensorList Cell::construct(const TensorList& in) {
   return {construct(in[0])};
 }
 
+std::string Cell::path() const {
+  if (!parent_) return "";
+  for (const auto& [name, child] : parent_->children_)
+    if (child == this) return parent_->parent_ ? parent_->path() + "." + name : name;
+  return "";
+}
+
+template <class In>
+In Cell::compute(const In& in) {
+  try {
+    return construct(in);
+  } catch (const Error& e) {
+    std::string text = e.what();
+    if (!parent_ || text.find(" (in '") != std::string::npos) throw;  // a cell inside has told
+    rethrow_with(e, text + " (in '" + path() + "')");
+  }
+}
+
 Tensor Cell::operator()(const Tensor& x) {
   const ScopeState& scope = scope_state();
-  if (!scope.graph_mode || scope.recorder) return construct(x);
+  if (!scope.graph_mode || scope.recorder) return compute(x);
   Tensor out;
-  run_boundary(call_key(id_, training_, std::span<const Tensor>(&x, 1)), [&] { out = construct(x); });
+  run_boundary(call_key(id_, training_, std::span<const Tensor>(&x, 1)), [&] { out = compute(x); });
   return out;
 }
 
 TensorList Cell::operator()(const TensorList& in) {
   const ScopeState& scope = scope_state();
-  if (!scope.graph_mode || scope.recorder) return construct(in);
+  if (!scope.graph_mode || scope.recorder) return compute(in);
   TensorList out;
-  run_boundary(call_key(id_, training_, in), [&] { out = construct(in); });
+  run_boundary(call_key(id_, training_, in), [&] { out = compute(in); });
   return out;
 }
 
@@ -86,6 +105,7 @@ void Cell::add_child(std::string_view name, Cell& child) {
   SORUS_CHECK(!taken, ValueError, "cell: two children have one name: got '{}' again, need another name",
               name);
   children_.emplace_back(name, &child);
+  child.parent_ = this;
 }
 
 }  // namespace sorus::nn

@@ -28,7 +28,8 @@ struct Place {
 ///
 /// Cells are neither copied nor moved, since parents know their children's addresses. In graph mode the
 /// outermost call of a cell is a boundary. Calls from several threads are safe as long as `construct` writes
-/// nothing but parameters.
+/// nothing but parameters. An error that leaves a cell ends with the path of the innermost one:
+/// "... (in 'blocks.0.fc')".
 class SORUS_API Cell {
  public:
   explicit Cell(Place place = {});
@@ -65,8 +66,13 @@ class SORUS_API Cell {
   void collect(const std::string& prefix, std::vector<Parameter>& out);
   std::vector<std::pair<std::string, Parameter>> parameters_;
   std::vector<std::pair<std::string, Cell*>> children_;
+  /// Runs construct(); an error says in which cell it arose: "... (in 'blocks.0.fc')".
+  template <class In>
+  In compute(const In& in);
+  [[nodiscard]] std::string path() const;
   bool training_ = false;
   uint64_t id_;
+  const Cell* parent_ = nullptr;
 };
 
 }  // namespace sorus::nn
