@@ -56,14 +56,51 @@ def told_in(error, cell, arguments, keywords):
     return error
 
 
+def told_by_constructor(cls):
+    """Makes the constructor of a class of the package say which arguments it got where Python code inside
+    only stumbles. Errors with a text of their own stay.
+    """
+    if not cls.__module__.startswith("sorus.") or "__init__" not in vars(cls):
+        return
+    import functools
+    import inspect
+
+    inner = cls.__init__
+
+    @functools.wraps(inner)
+    def __init__(self, *args, **kwargs):
+        try:
+            inner(self, *args, **kwargs)
+        except Exception as error:
+            told = error
+            if "_told" not in error.__dict__:
+                told = _retold(
+                    error, type(self).__name__, lambda: _construction_of(self), args, kwargs, False
+                )
+            if told is error:
+                raise
+            raise told from error
+
+    __init__.__signature__ = inspect.signature(inner)
+    cls.__init__ = __init__
+
+
+def _construction_of(made):
+    import inspect
+
+    return f"{type(made).__name__}{inspect.signature(type(made))}"
+
+
 def _call_of(cell):
     import inspect
 
     return f"{type(cell).__name__}(...){inspect.signature(cell.construct)}"
 
 
-def _retold(error, who, needs, arguments, keywords):
-    """The error as one of `who`; `needs()` says how that is called."""
+def _retold(error, who, needs, arguments, keywords, renames=True):
+    """The error as one of `who`; `needs()` says how that is called. Without `renames` a text that names
+    something else stays.
+    """
     if type(error) not in _TOLD or not _is_ours(error.__traceback__):
         return error
     text = str(error) if type(error) is not KeyError else str(error.args[0]) if error.args else ""
@@ -72,6 +109,8 @@ def _retold(error, who, needs, arguments, keywords):
     if named and name in _KEPT:
         return error
     if named and (": got" in rest or "need" in rest):
+        if not renames:
+            return error
         error.args = (f"{who}: {rest}",)
     elif text.startswith("'") and ": got" in text:  # helpers that know the argument only
         error.args = (f"{who}: {text}",)

@@ -603,3 +603,28 @@ def test_batch_size_of_a_function_that_gives_none():
 def test_ragged_rows(rows):
     with pytest.raises((TypeError, ValueError), match=r"NumpySlicesDataset: .*: got .*, need"):
         list(ds.NumpySlicesDataset(rows, shuffle=False).create_tuple_iterator(num_epochs=1))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: vision.Resize(None),
+            r"^Resize: arguments of the wrong type .*: got \(None\), need Resize\(size",
+        ),
+        (lambda: vision.Normalize(2, "text"), "^Normalize: arguments do not fit .*: got"),
+        (
+            lambda: vision.RandomHorizontalFlip([1]),
+            "^RandomHorizontalFlip: arguments of the wrong type .*: got",
+        ),
+        (lambda: vision.CenterCrop(0), "^CenterCrop: size is out of range: got 0, need 1"),
+        (lambda: transforms.Compose(print), "^Compose: 'transforms' have the wrong type: got builtin"),
+        (lambda: ds.SubsetSampler(None), "^SubsetSampler: arguments of the wrong type .*: got"),
+        (lambda: ds.NumpySlicesDataset([1]).zip(3), "^zip: datasets have the wrong type: got int, need"),
+        (lambda: ds.NumpySlicesDataset([1]).split(2), "^split: sizes have the wrong type: got int, need"),
+        (lambda: ds.NumpySlicesDataset([1]).apply(3), "^apply: apply_func has the wrong type: got int, need"),
+    ],
+)
+def test_arguments_of_the_wrong_type(call, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        call()

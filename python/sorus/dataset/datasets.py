@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from .._core import data as _data
+from .._errors import told_by_constructor
 from . import config
 from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported, tell_of_one_lane
 from .iterators import DictIterator, TupleIterator
@@ -49,6 +50,10 @@ class Shuffle(str, enum.Enum):
 
 class Dataset:
     """A pipeline: what to read and what to do with each row. Iterating over it takes one epoch."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        told_by_constructor(cls)
 
     def __init__(self, pipeline: Any, children: Sequence[Dataset] = ()):
         self.pipeline = pipeline
@@ -177,16 +182,15 @@ class Dataset:
 
     def concat(self, datasets: Dataset | Sequence[Dataset]) -> ConcatDataset:
         """Rows of this one, then of the others."""
-        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
-        return ConcatDataset([self, *others])
+        return ConcatDataset([self, *_listed("concat", datasets)])
 
     def zip(self, datasets: Dataset | Sequence[Dataset]) -> ZipDataset:
         """Columns of this one and of the others side by side."""
-        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
-        return ZipDataset([self, *others])
+        return ZipDataset([self, *_listed("zip", datasets)])
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What `apply_func` makes of this dataset."""
+        _check_callable("apply", "apply_func", apply_func)
         result = apply_func(self)
         if not isinstance(result, Dataset):
             raise TypeError(
@@ -196,6 +200,7 @@ class Dataset:
 
     def flat_map(self, func: Callable[..., Dataset]) -> Dataset:
         """The datasets that `func` makes of each row, one after the other. Reads this one now."""
+        _check_callable("flat_map", "func", func)
         parts = [func(*row) for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True)]
         if not parts:
             raise ValueError("flat_map: there are no rows: need one or more")
@@ -446,6 +451,22 @@ def zip(datasets: Sequence[Dataset]) -> ZipDataset:
     return ZipDataset(tuple(datasets))
 
 
+def _listed(op: str, datasets: Any) -> list[Any]:
+    """One dataset or several, as a list."""
+    if isinstance(datasets, Dataset):
+        return [datasets]
+    if not isinstance(datasets, (list, tuple)):
+        raise TypeError(
+            f"{op}: datasets have the wrong type: got {type(datasets).__name__}, need a list of them"
+        )
+    return list(datasets)
+
+
+def _check_callable(op: str, argument: str, value: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need a callable")
+
+
 def _check_datasets(op: str, datasets: Sequence[Any]) -> None:
     for dataset in datasets:
         if not isinstance(dataset, Dataset):
@@ -496,6 +517,8 @@ def _fixed_seed() -> int:
 
 def _split_counts(sizes: Sequence[int | float], rows: int) -> list[int]:
     """Rows of each part. Shares must sum to 1; what rounding leaves over goes to the first parts."""
+    if not isinstance(sizes, (list, tuple)):
+        raise TypeError(f"split: sizes have the wrong type: got {type(sizes).__name__}, need a list or tuple")
     if not sizes:
         raise ValueError("split: sizes are missing: got none, need one or more")
     if all(isinstance(size, float) for size in sizes):

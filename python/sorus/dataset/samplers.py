@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .._core import data as _data
+from .._errors import told_by_constructor
 from ._arguments import flag, integer, optional_integer
 
 __all__ = [
@@ -24,6 +25,10 @@ __all__ = [
 
 class BuiltinSampler:
     """Base of the samplers of the engine. Samplers form a chain: a child chooses first."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        told_by_constructor(cls)
 
     def __init__(self, num_samples: int | None = None):
         self.child_sampler = None

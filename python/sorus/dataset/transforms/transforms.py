@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from ..._core import data as _data
+from ..._errors import told_by_constructor
 from .._arguments import integer
 
 __all__ = ["Compose", "OneHot", "TypeCast"]
@@ -21,6 +22,10 @@ class TensorOperation:
     """
 
     _operation: Any = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        told_by_constructor(cls)
 
     def build(self) -> Any:
         """A new operation of the engine."""
@@ -74,6 +79,10 @@ class Compose:
 
     def __init__(self, transforms: Sequence[Callable]):
         flatten_operations(transforms)
+        if not isinstance(transforms, (list, tuple)):
+            raise TypeError(
+                f"Compose: 'transforms' have the wrong type: got {type(transforms).__name__}, need a list"
+            )
         self.transforms = list(transforms)
 
     def __call__(self, *values: Any) -> Any:
