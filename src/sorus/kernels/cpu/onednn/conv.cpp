@@ -178,6 +178,8 @@ size_t conv_workspace(const ConvProblem& problem, ConvPass pass) {
   if (is_empty(problem)) return 0;
   if (detail::is_pointwise(problem)) return detail::pointwise_workspace(problem, pass);
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_workspace(problem);
+  if (pass == ConvPass::kBackwardData && detail::prefers_flipping(problem))
+    return detail::flipped_workspace(problem);
   if (detail::prefers_slices(problem, pass)) return detail::sliced_workspace(problem, pass);
   return find_plan(problem, pass)->packed_bytes;
 }
@@ -211,6 +213,9 @@ void conv_backward_data(const ConvProblem& problem, const void* out_grad, const 
   if (detail::is_pointwise(problem)) {
     return detail::pointwise_backward_data(problem, out_grad, weights, input_grad, workspace);
   }
+  if (detail::prefers_flipping(problem)) {
+    return detail::flipped_backward_data(problem, out_grad, weights, input_grad, workspace);
+  }
   if (detail::prefers_slices(problem, ConvPass::kBackwardData)) {
     return detail::sliced_pass(problem, ConvPass::kBackwardData, out_grad, weights, nullptr, input_grad,
                                workspace);
@@ -238,6 +243,8 @@ std::string conv_implementation(const ConvProblem& problem, ConvPass pass) {
   detail::check_problem(problem);
   if (is_empty(problem)) return "none";
   if (detail::is_pointwise(problem)) return "matmul";
+  if (pass == ConvPass::kBackwardData && detail::prefers_flipping(problem))
+    return detail::flipped_implementation(problem);
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_implementation(problem);
   if (detail::prefers_slices(problem, pass)) return detail::sliced_implementation(problem, pass);
   return std::string(find_plan(problem, pass)->primitives[0].second->implementation());

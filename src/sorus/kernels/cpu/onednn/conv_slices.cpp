@@ -32,10 +32,12 @@ struct Plan {
 struct Key {
   ConvProblem problem;
   ConvPass pass;
+  bool turned;
   bool operator==(const Key&) const = default;
 };
 uint64_t hash_value(const Key& key) {
-  return onednn::hash_value(key.problem) ^ static_cast<uint64_t>(key.pass);
+  return onednn::hash_value(key.problem) ^ static_cast<uint64_t>(key.pass) ^
+         static_cast<uint64_t>(key.turned) << 8;
 }
 
 /// Positions and channels of what the pass writes.
@@ -46,13 +48,17 @@ int64_t result_channels(const ConvProblem& p, ConvPass pass) {
   return pass == ConvPass::kForward ? p.out_channels : p.in_channels;
 }
 
-std::unique_ptr<Primitive> make_reorder(const ConvProblem& p, ConvPass pass, const Slice& slice,
+std::unique_ptr<Primitive> make_reorder(const Key& key, const Slice& slice,
                                         const dnnl_memory_desc_t& packed) {
+  const ConvProblem& p = key.problem;
   int64_t dims[kMaxSpatialRank + 2] = {p.out_channels, p.in_channels}, offsets[kMaxSpatialRank + 2] = {};
   for (int i = 0; i < p.rank; ++i) dims[i + 2] = p.kernel[i];
   auto plain = strided_desc({dims, static_cast<size_t>(p.rank + 2)}, p.type);
-  int axis = pass == ConvPass::kForward ? 0 : 1;
+  int axis = key.pass == ConvPass::kForward ? 0 : 1;
   dims[axis] = slice.channels;
+  if (key.turned) {  // a slice alone
+    return Primitive::create_reorder(strided_desc({dims, static_cast<size_t>(p.rank + 2)}, p.type), packed);
+  }
   offsets[axis] = slice.first_channel;
   dnnl_memory_desc_t part;
   check(dnnl_memory_desc_init_submemory(&part, &plain, dims, offsets), "cutting weights");
@@ -85,18 +91,18 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
                   p.type == ElementType::kBFloat16 ? "bfloat16" : "a form that oneDNN does not take");
       slice.convolutions.push_back(std::move(made));
     }
-    slice.reorder = make_reorder(p, key.pass, slice, slice.convolutions[0]->desc(1));
+    slice.reorder = make_reorder(key, slice, slice.convolutions[0]->desc(1));
     if (groups > 1) plan->workspace += (slice.convolutions[0]->bytes(1) + 63) / 64 * 64;
     plan->slices.push_back(std::move(slice));
   }
   return plan;
 }
 
-std::shared_ptr<const Plan> find_plan(ConvProblem problem, ConvPass pass) {
+std::shared_ptr<const Plan> find_plan(ConvProblem problem, ConvPass pass, bool turned) {
   static auto* cache = new PlanCache<Key, Plan>(128);  // never destroyed: threads may outlive static objects
   problem.weights_grad_type = ElementType::kFloat32;
   if (pass == ConvPass::kBackwardData) problem.has_bias = false, problem.activation = Activation::kNone;
-  return cache->get({problem, pass}, build_plan);
+  return cache->get({problem, pass, turned}, build_plan);
 }
 
 }  // namespace
@@ -108,17 +114,17 @@ bool prefers_slices(const ConvProblem& p, ConvPass pass) {
          result_channels(p, pass) >= 128;
 }
 
-size_t sliced_workspace(const ConvProblem& problem, ConvPass pass) {
-  return find_plan(problem, pass)->workspace;
+size_t sliced_workspace(const ConvProblem& problem, ConvPass pass, bool turned) {
+  return find_plan(problem, pass, turned)->workspace;
 }
 
 std::string sliced_implementation(const ConvProblem& problem, ConvPass pass) {
-  return std::string(find_plan(problem, pass)->slices[0].convolutions[0]->implementation());
+  return std::string(find_plan(problem, pass, false)->slices[0].convolutions[0]->implementation());
 }
 
 void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const void* weights,
-                 const float* bias, void* result, void* workspace) {
-  auto shared_plan = find_plan(p, pass);
+                 const float* bias, void* result, void* workspace, bool turned) {
+  auto shared_plan = find_plan(p, pass, turned);
   const Plan& plan = *shared_plan;
   char* space = static_cast<char*>(workspace);
   auto size = static_cast<int64_t>(element_size(p.type));
@@ -128,6 +134,12 @@ void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const 
   auto slices = static_cast<int64_t>(plan.slices.size());
   auto pack = [&](const Slice& slice, void* packed) {
     void* memory[] = {const_cast<void*>(weights), packed};
+    if (turned) {
+      int64_t elements = slice.channels * p.in_channels * p.taps();
+      memory[0] = thread_scratch(Scratch::kA, static_cast<size_t>(elements * size));
+      turn_weights(p, static_cast<const float*>(weights), slice.first_channel, slice.channels,
+                   static_cast<float*>(memory[0]));
+    }
     slice.reorder->run(memory);
   };
   bool pack_first = plan.groups() > 1;

@@ -131,6 +131,9 @@ std::unique_ptr<Primitive> make_conv(const ConvProblem& p, ConvPass pass, const 
   // brgconv of oneDNN 2.6.3 calls a kernel that it has not made (bfloat16 on AMX, a stride, windows in
   // padding).
   AcceptImplementation direct = is_direct, any_kind = nullptr;
+  // What brgconv does beside its kernels takes as long as these where both sides have few channels.
+  if (p.type == ElementType::kFloat32 && std::max(p.in_channels, p.out_channels) <= 16)
+    direct = is_direct_not_brgconv;
   if (p.type == ElementType::kBFloat16 && sees_only_padding(p))
     direct = is_direct_not_brgconv, any_kind = is_not_brgconv;
   auto create = [&](const auto& operation, const_dnnl_primitive_attr_t attributes,

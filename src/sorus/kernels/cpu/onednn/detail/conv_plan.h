@@ -66,10 +66,22 @@ void pointwise_backward_weights(const ConvProblem& problem, const void* input, c
 
 /// True when forward or backward data is better cut by the channels of its result than by images and rows.
 [[nodiscard]] bool prefers_slices(const ConvProblem& problem, ConvPass pass);
-[[nodiscard]] size_t sliced_workspace(const ConvProblem& problem, ConvPass pass);
+/// With `turned` the weights are those of the convolution whose gradient of the input this forward pass is:
+/// turn_weights() makes what it needs of them, slice by slice.
+[[nodiscard]] size_t sliced_workspace(const ConvProblem& problem, ConvPass pass, bool turned = false);
 [[nodiscard]] std::string sliced_implementation(const ConvProblem& problem, ConvPass pass);
 void sliced_pass(const ConvProblem& problem, ConvPass pass, const void* source, const void* weights,
-                 const float* bias, void* result, void* workspace);
+                 const float* bias, void* result, void* workspace, bool turned = false);
+
+/// True when backward data is better computed as a forward pass with the weights turned around.
+[[nodiscard]] bool prefers_flipping(const ConvProblem& problem);
+[[nodiscard]] size_t flipped_workspace(const ConvProblem& problem);
+[[nodiscard]] std::string flipped_implementation(const ConvProblem& problem);
+/// to[i][o][last tap - t] = from[o][first + i][t] for `count` channels i. `turned` is the problem that takes
+/// the result, so that its channels are the exchanged ones.
+void turn_weights(const ConvProblem& turned, const float* from, int64_t first, int64_t count, float* to);
+void flipped_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
+                           void* input_grad, void* workspace);
 
 [[nodiscard]] size_t weights_pass_workspace(const ConvProblem& problem);
 [[nodiscard]] std::string weights_pass_implementation(const ConvProblem& problem);
