@@ -202,7 +202,8 @@ struct Call {
     auto worth = static_cast<uint64_t>(std::clamp(work / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
     auto few = static_cast<int64_t>(std::bit_ceil(worth));
     pieces = round_up(std::clamp(static_cast<int64_t>(work / kLargePieceWork), few, kMaxPieces), few);
-    int64_t wanted = ceil_div(pieces, batch * parts.count);
+    // Parts that are pieces enough are not cut further: each would be packed again.
+    int64_t wanted = batch * parts.count >= few ? 1 : ceil_div(pieces, batch * parts.count);
     int64_t rows = ceil_div(p.m, kTileRows), columns = 1;
     bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kCacheBytes;
     if (b_fits && p.m > kTileRows) {
@@ -290,7 +291,7 @@ void run_block(const Call& call, const Operands& data, int64_t batch, int64_t be
   constexpr int64_t kTogether = 128 * 1024;
   float* packed_panels = nullptr;
   int64_t b_panel = k * panel();
-  bool packs = !data.packed_b && !(call.b_direct && columns % panel() == 0);
+  bool packs = !data.packed_b && !call.b_direct;
   if (packs && call.b.col_stride == 1 && columns > panel() && k * columns <= kTogether) {
     packed_panels = scratch_b(ceil_div(columns, panel()) * b_panel);
     HWY_DYNAMIC_DISPATCH(pack_b_rows)(k, columns, b, call.b.row_stride, packed_panels, b_panel);
