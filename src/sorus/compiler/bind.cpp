@@ -2,6 +2,7 @@
 #include <map>
 
 #include "sorus/compiler/binder.h"
+#include "sorus/compiler/region_orders.h"
 #include "sorus/dispatch/apply.h"
 
 namespace sorus {
@@ -11,9 +12,10 @@ std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Grap
   while (true) {
     Binder binder(graph, input_strides);
     if (auto binding = binder.run()) return binding;
-    auto inlined = std::make_shared<Graph>(*graph);
-    inlined->inline_call(binder.refused());
-    graph = std::move(inlined);
+    auto changed = std::make_shared<Graph>(*graph);
+    binder.parts().empty() ? changed->inline_call(binder.refused())
+                           : changed->split_call(binder.refused(), binder.parts());
+    graph = std::move(changed);
   }
 }
 
@@ -119,6 +121,8 @@ bool Binder::bind_call(const Node& node) {
   auto index = static_cast<int32_t>(&node - graph_.nodes.data());
   ArrayVector in;
   for (ValueId v : node.in) in.push_back(array_of(v));
+  parts_ = parts_by_order(*node.body, in);
+  if (!parts_.empty()) return false;
   std::unique_ptr<RegionProgram> program = bind_region(*node.body, in);
   if (!program) return false;
   std::vector<BoundArray> arrays;
@@ -202,24 +206,28 @@ BoundArray Binder::bind_result(const Node& node, size_t i, int32_t index, uint64
                                std::span<const BoundArray> operands, const Array& result) {
   int64_t bytes = result.numel() * static_cast<int64_t>(dtype_size(result.dtype));
   BoundArray bound{-1, 0, result};
-  for (size_t k = 0; k < node.in.size() && k < 64 && bound.buffer < 0; ++k) {
-    if (!(in_place >> k & 1U) || operands[k].buffer < 0) continue;
+  auto take = [&](size_t k, Place place) {
+    if (bound.buffer >= 0 || !(in_place >> k & 1U) || operands[k].buffer < 0) return;
     const Array& a = operands[k].array;
     const Buffer b = binding_->buffers[static_cast<size_t>(operands[k].buffer)];
     bool fits = a.dtype == result.dtype && *a.shape == *result.shape &&
                 same_strides(*a.shape, a.strides, result.strides) && operands[k].offset == 0;
     bool dead = dead_after(operands[k].buffer, index) && !shared_operand(operands, k);
-    if (!fits || !dead || !is_dense(*a.shape, a.strides)) continue;
-    if (b.place == Place::kArena && b.bytes == bytes) {
+    if (b.place != place || !fits || !dead || !is_dense(*a.shape, a.strides)) return;
+    if (place == Place::kArena && b.bytes == bytes) {
       bound.buffer = operands[k].buffer;
       ++binding_->report.in_place;
-    } else if (b.place == Place::kInput && index > last_check_ &&
-               !donor_taken_[static_cast<size_t>(b.index)]) {
+    } else if (place == Place::kInput && index > last_check_ && !donor_taken_[static_cast<size_t>(b.index)]) {
       donor_taken_[static_cast<size_t>(b.index)] = 1;
       bound.buffer = add_buffer(Place::kArena, -1, bytes);
       binding_->buffers.back().donor = b.index;
     }
-  }
+  };
+  // What leaves the program needs storage of its own: an input's rather than one that could stay in the
+  // arena.
+  const bool leaves = last_use_[static_cast<size_t>(node.out[i])] == INT32_MAX;
+  for (Place place : {leaves ? Place::kInput : Place::kArena, leaves ? Place::kArena : Place::kInput})
+    for (size_t k = 0; k < std::min<size_t>(node.in.size(), 64); ++k) take(k, place);
   if (bound.buffer < 0) bound.buffer = add_buffer(Place::kArena, -1, bytes);
   BoundValue& v = values_[static_cast<size_t>(node.out[i])];
   v.buffer = bound.buffer;

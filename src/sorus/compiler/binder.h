@@ -8,7 +8,8 @@
 
 namespace sorus {
 
-/// Resolves a graph for given input strides. Calls that cannot run as regions give way to their nodes.
+/// Resolves a graph for given input strides. Calls that cannot run as regions give way to their nodes, or to
+/// calls of parts.
 [[nodiscard]] std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
                                                                     std::span<const Strides> input_strides);
 
@@ -16,9 +17,11 @@ namespace sorus {
 class Binder {
  public:
   Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> input_strides);
-  /// Null when the call at refused() cannot run as a region.
+  /// Null when the call at refused() cannot run as a region, but its nodes or, where parts() are given, those
+  /// as calls of their own can.
   std::shared_ptr<const Executable::Binding> run();
   [[nodiscard]] size_t refused() const { return refused_; }
+  [[nodiscard]] const std::vector<int32_t>& parts() const { return parts_; }
 
  private:
   using ArrayVector = SmallVector<Array, 4>;
@@ -50,7 +53,8 @@ class Binder {
   std::vector<int32_t> alive_until_;  ///< by buffer: the same over all values in it
   std::vector<char> donor_taken_;     ///< by input: a result may take its storage already
   size_t refused_ = 0;
-  int32_t last_check_ = -1;  ///< last node whose values are checked; inputs are not written before it
+  std::vector<int32_t> parts_;  ///< by node of the refused call's body
+  int32_t last_check_ = -1;     ///< last node whose values are checked; inputs are not written before it
 };
 
 }  // namespace sorus

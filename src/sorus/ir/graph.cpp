@@ -1,6 +1,7 @@
 #include "sorus/ir/graph.h"
 
 #include <algorithm>
+#include <map>
 
 #include "sorus/dispatch/apply.h"
 
@@ -93,6 +94,65 @@ void Graph::inline_call(size_t index) {
   nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
   nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(index), std::make_move_iterator(inner.begin()),
                std::make_move_iterator(inner.end()));
+}
+
+Node Graph::call_of(std::span<const Node* const> members, std::span<const char> needed) const {
+  auto body = std::make_shared<Graph>();
+  body->name = "fused";
+  Node call;
+  call.op = &call_op();
+  std::map<ValueId, ValueId> inside;
+  for (const Node* n : members) {
+    for (ValueId v : n->in)
+      if (v != kNoValue && inside.emplace(v, kNoValue).second) call.in.push_back(v);
+    for (ValueId v : n->out) inside[v] = kNoValue;
+  }
+  for (ValueId v : call.in) inside[v] = body->add_input(type(v));
+  for (const Node* n : members) {
+    SmallVector<ValueId, 4> in;
+    for (ValueId v : n->in) in.push_back(v == kNoValue ? kNoValue : inside.at(v));
+    Node& copy = body->add_node(*n->op, n->attrs.ref(), std::span<const ValueId>(in.data(), in.size()));
+    copy.slot = n->slot;
+    copy.site = call.site = n->site;
+    for (size_t k = 0; k < n->out.size(); ++k) {
+      inside[n->out[k]] = copy.out[k];
+      if (!needed[static_cast<size_t>(n->out[k])]) continue;
+      body->outputs.push_back(copy.out[k]);
+      call.out.push_back(n->out[k]);
+    }
+  }
+  call.body = std::move(body);
+  return call;
+}
+
+void Graph::split_call(size_t index, std::span<const int32_t> parts) {
+  inline_call(index);
+  const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(index);
+  std::vector<Node> members(std::make_move_iterator(begin),
+                            std::make_move_iterator(begin + static_cast<std::ptrdiff_t>(parts.size())));
+  nodes.erase(begin, begin + static_cast<std::ptrdiff_t>(parts.size()));
+  constexpr int32_t kOutside = -1;
+  std::vector<int32_t> made_by(value_count(), kOutside);
+  for (size_t i = 0; i < members.size(); ++i)
+    for (ValueId v : members[i].out) made_by[static_cast<size_t>(v)] = parts[i];
+  std::vector<char> needed(value_count(), 0);
+  auto read = [&](ValueId v, int32_t by) {
+    if (v != kNoValue && made_by[static_cast<size_t>(v)] != by) needed[static_cast<size_t>(v)] = 1;
+  };
+  for (const Node& n : nodes)
+    for (ValueId v : n.in) read(v, kOutside);
+  for (ValueId v : outputs) read(v, kOutside);
+  for (size_t i = 0; i < members.size(); ++i)
+    for (ValueId v : members[i].in) read(v, parts[i]);
+  std::vector<Node> calls;
+  for (int32_t part = 0; part <= *std::max_element(parts.begin(), parts.end()); ++part) {
+    std::vector<const Node*> own;
+    for (size_t i = 0; i < members.size(); ++i)
+      if (parts[i] == part) own.push_back(&members[i]);
+    calls.push_back(own.size() == 1 ? *own[0] : call_of(own, needed));
+  }
+  nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(index), std::make_move_iterator(calls.begin()),
+               std::make_move_iterator(calls.end()));
 }
 
 SmallVector<const TensorType*, 8> operand_types(const Graph& graph, const Node& node) {

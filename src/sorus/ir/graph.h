@@ -52,8 +52,14 @@ class SORUS_API Graph {
   Node& add_node(const OpDef& op, AttrsRef attrs, std::span<const ValueId> in);
   /// Appends a call of `body`. Throws InternalError unless the operands have the types of its inputs.
   Node& add_call(std::shared_ptr<const Graph> body, std::span<const ValueId> in);
+  /// A call of what `members` compute, which are nodes in topological order. Its results are those of their
+  /// values that are `needed` (by value), in order; the values stay the same. The node is not appended.
+  [[nodiscard]] Node call_of(std::span<const Node* const> members, std::span<const char> needed) const;
   /// Puts the nodes of its body in place of the call at `index`; its results keep their values.
   void inline_call(size_t index);
+  /// Puts several calls in place of the call at `index`, one after the other: `parts` says to which each node
+  /// of the body goes, from 0. A part of one node is that node itself.
+  void split_call(size_t index, std::span<const int32_t> parts);
   [[nodiscard]] const TensorType& type(ValueId v) const { return types_[static_cast<size_t>(v)]; }
   [[nodiscard]] size_t value_count() const { return types_.size(); }
   /// The bytes of a constant; undefined for any other value.

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sorus/compiler/executable.h"
@@ -233,6 +234,60 @@ TEST(Fuse, ResultsTakeThePlaceOfDeadOperands) {
   EXPECT_EQ(report.fused_nodes, 4);
   EXPECT_EQ(report.steps, 3);
   EXPECT_EQ(report.in_place, 1);
+}
+
+/// The sum of transposed operands goes through memory in their order, the rest in the other one.
+TEST(Fuse, CallsKeepToTheOrdersOfTheirOperands) {
+  const std::string text =
+      "graph @g(%0: float32(60, 50), %1: float32(60, 50), %2: float32(60, 50), %3: float32(50, 60)) {\n"
+      "  %4 = transpose(%0) {axes=(1, 0)} : float32(50, 60)\n"
+      "  %5 = transpose(%1) {axes=(1, 0)} : float32(50, 60)\n"
+      "  %6 = transpose(%2) {axes=(1, 0)} : float32(50, 60)\n"
+      "  %7 = mul(%3, %3) : float32(50, 60)\n"
+      "  %8 = add(%4, %5) : float32(50, 60)\n"
+      "  %9 = add(%8, %6) : float32(50, 60)\n"
+      "  %10 = add(%7, %9) : float32(50, 60)\n"
+      "  %11 = tanh(%10) : float32(50, 60)\n"
+      "  return %9, %11\n"
+      "}\n";
+  Graph graph = fused(text);
+  ASSERT_EQ(graph.nodes.size(), 4U);
+  const ExecutableReport report = Executable(std::move(graph)).report();
+  EXPECT_EQ(report.regions, 2);
+  EXPECT_EQ(report.fused_nodes, 5);
+  EXPECT_EQ(report.steps, 2);
+  expect_same_bits(text,
+                   {numbers({60, 50}), numbers({60, 50}, 0.02), numbers({60, 50}, 0.03), numbers({50, 60})});
+}
+
+/// Both results of an update go over what they replace; the gradient's memory stays inside.
+TEST(Fuse, ResultsThatLeaveTakeThePlaceOfInputs) {
+  Graph graph = fused(
+      "graph @g(%0: float32(), %1: float32(100,), %2: float32(100,), %3: float32(100,)) {\n"
+      "  %4 = cumsum(%2) {axis=0, exclusive=false, reverse=false} : float32(100,)\n"
+      "  %5 = mul(%0, %1) : float32(100,)\n"
+      "  %6 = add(%5, %4) : float32(100,)\n"
+      "  %7 = sub(%3, %6) : float32(100,)\n"
+      "  return %6, %7\n"
+      "}\n");
+  const ExecutableReport report = Executable(std::move(graph)).report();
+  EXPECT_EQ(report.regions, 1);
+  EXPECT_EQ(report.donations, 2);
+  EXPECT_EQ(report.planned_bytes, 448);
+}
+
+/// Together, the sums would keep all products alive until the last one is there; small ones may wait.
+TEST(Fuse, SumsOfLargeProductsTakeEachAsItComes) {
+  auto regions = [](int n) {
+    const std::string type = fmt::format("float32({}, {})", n, n);
+    std::string text = "graph @g(%0: " + type + ") {\n  %1 = matmul(%0, %0) : " + type + "\n";
+    for (int i = 2; i < 10; i += 2)
+      text += fmt::format("  %{0} = matmul(%0, %0) : {1}\n  %{2} = add(%{3}, %{0}) : {1}\n", i, type, i + 1,
+                          i - 1);
+    return fused(text + "  return %9\n}\n").nodes.size();
+  };
+  EXPECT_EQ(regions(128), 9U);
+  EXPECT_LT(regions(16), 9U);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <utility>
 
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/dispatch/kernel.h"
@@ -13,6 +13,10 @@ constexpr size_t kMostOperands = 32;
 /// Rows that are longer do not stay in the caches beside each other; of one element they are none.
 constexpr int64_t kLongestRow = 16384;
 constexpr int64_t kShortestRow = 2;
+/// Bytes that may be kept longer so that calls can wait for others.
+constexpr int64_t kWaitingBytes = 32 << 10;
+/// Nodes between the members of a region that are looked at.
+constexpr size_t kLongestSearch = 4096;
 
 /// What the pass knows of a call: whether it can be part of a region, and of which.
 struct Candidate {
@@ -33,12 +37,21 @@ struct Group {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), producer_(graph.value_count(), -1) {}
+  explicit Fuser(Graph& graph)
+      : graph_(graph),
+        producer_(graph.value_count(), -1),
+        across_(graph.nodes.size()),
+        seen_(graph.nodes.size(), 0) {
+    std::iota(across_.begin(), across_.end(), 0);
+  }
 
   void run() {
+    find_readers();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (ValueId v : graph_.nodes[i].out) producer_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
       candidates_.push_back(candidate(graph_.nodes[i]));
+      const bool is_work = candidates_.back().kind == Candidate::Kind::kNo && !graph_.nodes[i].op->view;
+      last_work_.push_back(is_work ? static_cast<int32_t>(i) : last_work_.empty() ? -1 : last_work_.back());
       group_.push_back(-1);
       if (candidates_.back().kind != Candidate::Kind::kNo) place(static_cast<int32_t>(i));
     }
@@ -51,13 +64,15 @@ class Fuser {
   }
 
  private:
+  void find_readers();
   [[nodiscard]] Candidate candidate(const Node& n) const;
   void place(int32_t node);
+  [[nodiscard]] bool can_wait(const Group& g, int32_t node) const;
   [[nodiscard]] bool fits(const Group& g, int32_t node) const;
   [[nodiscard]] bool operands_fit(const Group& g, int32_t node) const;
   [[nodiscard]] bool mergeable(const Group& a, const Group& b) const;
   [[nodiscard]] int32_t closed_before(int32_t first) const;
-  [[nodiscard]] bool is_acyclic(const std::vector<int32_t>& members) const;
+  [[nodiscard]] bool is_acyclic(int32_t i, int32_t group, int32_t other);
   [[nodiscard]] size_t operand_count(const std::vector<int32_t>& members) const;
   void rewrite();
   void emit(int32_t node);
@@ -72,11 +87,17 @@ class Fuser {
 
   Graph& graph_;
   std::vector<int32_t> producer_;      ///< by value: its node, -1 for inputs and constants
+  std::vector<int32_t> last_reader_;   ///< by value: node, -1 for none, INT32_MAX for results of the graph
   std::vector<Candidate> candidates_;  ///< by node
-  std::vector<int32_t> group_;         ///< by node, -1 for none
-  std::vector<Group> groups_;          ///< merged ones are left empty
-  std::vector<char> emitted_;          ///< by node
-  std::vector<char> needed_;           ///< by value: somebody outside its group reads it
+  std::vector<int32_t> last_work_;  ///< by node: the last one up to it that no region can have, views aside
+  std::vector<int32_t> group_;      ///< by node, -1 for none
+  std::vector<Group> groups_;       ///< merged ones are left empty
+  std::vector<int32_t> across_;     ///< by node: the first node of groups that lie across the place before it
+  std::vector<int32_t> seen_;       ///< by node: the search that met it last
+  std::vector<int32_t> waiting_;    ///< nodes of a search
+  int32_t search_ = 0;
+  std::vector<char> emitted_;  ///< by node
+  std::vector<char> needed_;   ///< by value: somebody outside its group reads it
   std::vector<Node> order_;
 };
 
@@ -150,6 +171,44 @@ bool Fuser::operands_fit(const Group& g, int32_t i) const {
   return true;
 }
 
+void Fuser::find_readers() {
+  last_reader_.assign(graph_.value_count(), -1);
+  for (size_t i = 0; i < graph_.nodes.size(); ++i)
+    for (ValueId v : graph_.nodes[i].in)
+      if (v != kNoValue) last_reader_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
+  for (ValueId v : graph_.outputs) last_reader_[static_cast<size_t>(v)] = INT32_MAX;
+}
+
+/// Whether the group may run where `node` does, after other work. What it reads must be kept until then,
+/// instead of what the node reads of it: sums of many gradients, for one, better take each as it comes, while
+/// it lies in the caches.
+bool Fuser::can_wait(const Group& g, int32_t i) const {
+  const int32_t last = g.members.back();
+  if (last_work_[static_cast<size_t>(i)] <= last) return true;
+  auto bytes = [&](ValueId v) {
+    const TensorType& t = graph_.type(v);
+    return t.shape.numel() * static_cast<int64_t>(dtype_size(t.dtype));
+  };
+  std::vector<ValueId> kept;
+  int64_t more = 0;
+  for (int32_t m : g.members) {
+    for (ValueId v : node(m).out)
+      if (last_reader_[static_cast<size_t>(v)] == i) more -= bytes(v);
+    for (ValueId v : node(m).in) {
+      if (v == kNoValue || (producer(v) >= 0 && group_of(producer(v)) == group_of(m))) continue;
+      int32_t until = last_reader_[static_cast<size_t>(v)];
+      for (int32_t from = producer(v); from >= 0 && node(from).op->view; from = producer(v)) {
+        v = node(from).in[0];
+        until = std::max(until, last_reader_[static_cast<size_t>(v)]);
+      }
+      if (until > last || producer(v) < 0 || std::find(kept.begin(), kept.end(), v) != kept.end()) continue;
+      kept.push_back(v);
+      more += bytes(v);
+    }
+  }
+  return more <= kWaitingBytes;
+}
+
 bool Fuser::mergeable(const Group& a, const Group& b) const {
   return a.shape == b.shape && (a.axis < 0 || b.axis < 0 || a.axis == b.axis) &&
          a.members.size() + b.members.size() < kMostMembers;
@@ -166,41 +225,41 @@ size_t Fuser::operand_count(const std::vector<int32_t>& members) const {
 
 /// The nodes before this one need no node from `first` on, through whatever groups: no group lies across it.
 int32_t Fuser::closed_before(int32_t first) const {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Group& g : groups_)
-      if (!g.members.empty() && g.members.front() < first && g.members.back() >= first) {
-        first = g.members.front();
-        changed = true;
-      }
-  }
+  while (across_[static_cast<size_t>(first)] < first) first = across_[static_cast<size_t>(first)];
   return first;
 }
 
-/// True when the members can become one node: no path leads from one out of them and back. Groups that exist
-/// count as nodes already.
-bool Fuser::is_acyclic(const std::vector<int32_t>& members) const {
-  enum : char { kUnseen, kOutside, kMember };
-  const int32_t first = closed_before(members.front());
-  std::vector<char> seen(graph_.nodes.size(), kUnseen);
-  for (int32_t m : members) seen[static_cast<size_t>(m)] = kMember;
-  std::vector<int32_t> waiting = members;
-  auto add = [&](int32_t i) {
-    if (seen[static_cast<size_t>(i)] != kUnseen || i < first) return;
-    seen[static_cast<size_t>(i)] = kOutside;
-    waiting.push_back(i);
+/// True when node `i`, its group and maybe another can become one node: no path leads from them out and back.
+/// Groups that exist count as nodes already. To the newest node nothing leads but its operands. A search that
+/// takes long is given up: then they stay apart.
+bool Fuser::is_acyclic(int32_t i, int32_t group, int32_t other) {
+  auto front = [&](int32_t g) { return groups_[static_cast<size_t>(g)].members.front(); };
+  const int32_t first = closed_before(other < 0 ? front(group) : std::min(front(group), front(other)));
+  ++search_;
+  std::vector<int32_t>& waiting = waiting_;
+  waiting.assign(1, i);
+  if (other >= 0)
+    for (int32_t g : {group, other}) {
+      const std::vector<int32_t>& members = groups_[static_cast<size_t>(g)].members;
+      waiting.insert(waiting.end(), members.begin(), members.end());
+    }
+  const size_t inside = waiting.size();
+  auto add = [&](int32_t n) {
+    if (n >= first && std::exchange(seen_[static_cast<size_t>(n)], search_) != search_) waiting.push_back(n);
   };
   for (size_t at = 0; at < waiting.size(); ++at) {
-    const bool is_outside = seen[static_cast<size_t>(waiting[at])] == kOutside;
+    if (waiting.size() > inside + kLongestSearch) return false;
     for (ValueId v : node(waiting[at]).in) {
       const int32_t from = producer(v);
       if (from < 0) continue;
-      if (is_outside && seen[static_cast<size_t>(from)] == kMember) return false;
-      const int32_t g = seen[static_cast<size_t>(from)] == kMember ? -1 : group_of(from);
-      if (g < 0)
+      const int32_t g = group_of(from);
+      if (g >= 0 && (g == group || g == other)) {
+        if (at >= inside) return false;
+      } else if (g < 0) {
         add(from);
-      else
+      } else {
         for (int32_t m : groups_[static_cast<size_t>(g)].members) add(m);
+      }
     }
   }
   return true;
@@ -216,6 +275,7 @@ void Fuser::place(int32_t i) {
     const int32_t g = from < 0 ? -1 : group_of(from);
     if (g < 0 || g == target) continue;
     Group& group = groups_[static_cast<size_t>(g)];
+    if (!can_wait(group, i)) continue;
     std::vector<int32_t> members = group.members;
     if (target >= 0) {
       Group& joined = groups_[static_cast<size_t>(target)];
@@ -226,7 +286,7 @@ void Fuser::place(int32_t i) {
       members.push_back(i);
     }
     std::sort(members.begin(), members.end());
-    if (members.size() > kMostMembers || operand_count(members) > kMostOperands || !is_acyclic(members))
+    if (members.size() > kMostMembers || operand_count(members) > kMostOperands || !is_acyclic(i, g, target))
       continue;
     const int axis = std::max({group.axis, candidates_[static_cast<size_t>(i)].axis,
                                target >= 0 ? groups_[static_cast<size_t>(target)].axis : -1});
@@ -234,6 +294,11 @@ void Fuser::place(int32_t i) {
     group.axis = axis;
     group.members = std::move(members);
     for (int32_t m : group.members) group_[static_cast<size_t>(m)] = g;
+    const int32_t front = group.members.front();
+    for (int32_t k = front + 1; k <= i; ++k) {
+      int32_t& across = across_[static_cast<size_t>(k)];
+      across = std::min(across, front);
+    }
     target = g;
   }
   if (target >= 0) return;
@@ -261,35 +326,13 @@ void Fuser::emit(int32_t i) {
 void Fuser::emit_group(int32_t g) {
   const std::vector<int32_t>& members = groups_[static_cast<size_t>(g)].members;
   for (int32_t m : members) emit_operands(node(m), g);
-  auto body = std::make_shared<Graph>();
-  body->name = "fused";
-  std::map<ValueId, ValueId> inside;
-  Node call;
-  call.op = &call_op();
-  for (int32_t m : members)
-    for (ValueId v : node(m).in)
-      if (v != kNoValue && (producer(v) < 0 || group_of(producer(v)) != g) && !inside.contains(v)) {
-        inside[v] = body->add_input(graph_.type(v));
-        call.in.push_back(v);
-      }
+  std::vector<const Node*> nodes;
   for (int32_t m : members) {
-    Node& n = node(m);
-    SmallVector<ValueId, 4> in;
-    for (ValueId v : n.in) in.push_back(v == kNoValue ? kNoValue : inside.at(v));
-    Node& copy = body->add_node(*n.op, n.attrs.ref(), std::span<const ValueId>(in.data(), in.size()));
-    copy.slot = n.slot;
-    copy.site = n.site;
-    call.site = n.site;
-    for (size_t k = 0; k < n.out.size(); ++k) {
-      inside[n.out[k]] = copy.out[k];
-      if (!needed_[static_cast<size_t>(n.out[k])]) continue;
-      body->outputs.push_back(copy.out[k]);
-      call.out.push_back(n.out[k]);
-    }
+    nodes.push_back(&node(m));
     emitted_[static_cast<size_t>(m)] = 1;
   }
+  Node call = graph_.call_of(nodes, needed_);
   if (call.out.empty()) return;  // nobody reads it, and members have no effects
-  call.body = std::move(body);
   order_.push_back(std::move(call));
 }
 

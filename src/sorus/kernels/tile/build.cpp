@@ -56,8 +56,6 @@ std::unique_ptr<RegionProgram> Builder::run() {
   place_results();
   for (const Call& call : calls_)
     if (!(call.row_axis >= 0 ? add_rows(call) : add_elements(call))) return nullptr;
-  // One by one, the calls may keep to the order of such operands.
-  if (scattered_ > 1) return nullptr;
   join_chains();
   note_lives();
   choose_tile();
@@ -200,7 +198,6 @@ Slot Builder::load(int32_t operand, Space space) {
     if (first) period_ = period;
     if (first || fits) l.way = Load::Way::kOnce;
   }
-  if (l.way == Load::Way::kTile && array.numel() > kLongRun && l.walk.is_scattered()) ++scattered_;
   if (l.way == Load::Way::kTile && !has_rows_ && l.walk.run() >= kLongRun)
     run_ = run_ == 0 ? l.walk.run() : std::min(run_, l.walk.run());
   l.slot = new_slot(l.per_row * l.size, l.way != Load::Way::kDirect);

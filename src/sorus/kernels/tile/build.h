@@ -77,7 +77,6 @@ class Builder {
   Ints order_;          ///< axes as elements are numbered
   int64_t period_ = 0;  ///< elements with which tiles of an elementwise region begin anew
   int64_t run_ = 0;
-  int scattered_ = 0;                          ///< operands whose elements have to be picked one by one
   std::vector<std::vector<int32_t>> readers_;  ///< by slot: instructions, in order, before chains are joined
   std::vector<int32_t> writer_;                ///< by slot: instruction, -1 for none
 };

@@ -17,6 +17,15 @@ W* copy_run(const W* from, int64_t step, W* to, int64_t n) {
   return to + n;
 }
 
+/// Rows of `n` elements that lie `step` apart, where the next row is one element further: read along the
+/// other axis, so that each line of memory is read once.
+template <class W>
+W* copy_transposed(const W* from, int64_t step, W* to, int64_t rows, int64_t n) {
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t r = 0; r < rows; ++r) to[r * n + j] = from[j * step + r];
+  return to + rows * n;
+}
+
 /// Words of the element's size stand for its dtype.
 template <class W>
 void gather_words(const Walk& w, const std::byte* from, int64_t begin, int64_t count, std::byte* to) {
@@ -31,9 +40,19 @@ void gather_words(const Walk& w, const std::byte* from, int64_t begin, int64_t c
   }
   const W* source = reinterpret_cast<const W*>(from);
   W* next = reinterpret_cast<W*>(to);
+  const bool is_transposed = w.is_scattered() && w.rank > 1 && w.steps[inner - 1] == 1;
   while (count > 0) {
     const int64_t n = std::min(count, w.sizes[inner] - index[inner]);
-    next = copy_run(source + at, w.steps[inner], next, n);
+    if (is_transposed && n == w.sizes[inner]) {
+      const int64_t rows = std::min(count / n, w.sizes[inner - 1] - index[inner - 1]);
+      next = copy_transposed(source + at, w.steps[inner], next, rows, n);
+      // The last of the rows is left behind below.
+      count -= (rows - 1) * n;
+      index[inner - 1] += rows - 1;
+      at += rows - 1;
+    } else {
+      next = copy_run(source + at, w.steps[inner], next, n);
+    }
     count -= n;
     index[inner] += n;
     at += n * w.steps[inner];
