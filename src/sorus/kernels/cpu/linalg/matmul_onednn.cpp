@@ -6,8 +6,8 @@
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
 #include "sorus/kernels/cpu/onednn/matmul.h"
 
-/// matmul of float32 and, where the CPU multiplies it, bfloat16 by oneDNN as operands lie; other 16-bit
-/// floats are widened to float32 first and rounded once at the end.
+/// matmul of float32 by the kernels of cpu/gemm and, where the CPU multiplies it, bfloat16 by oneDNN, as
+/// operands lie; other 16-bit floats are widened to float32 first and rounded once at the end.
 namespace sorus {
 namespace {
 
