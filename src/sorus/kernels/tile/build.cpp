@@ -9,7 +9,8 @@ namespace {
 constexpr int64_t kPieceElements = 32768;
 /// What the values of a tile may take together: they should stay in the first cache.
 constexpr int64_t kTileBytes = 24 << 10;
-constexpr int64_t kFewestElements = 256;
+/// Fewer are not worth the calls: what does not fit then comes from the second cache.
+constexpr int64_t kFewestElements = 1024;
 constexpr int64_t kMostElements = 4096;
 /// Results beyond this go past the caches: they would only push out what is still needed.
 constexpr int64_t kStreamBytes = int64_t{32} << 20;
