@@ -25,6 +25,12 @@ def test_other_names_of_operands():
     assert snp.logical_not(a=Tensor([True])).asnumpy().tolist() == [False]
 
 
+def test_randint_from_zero():
+    for drawn in (mint.randint(5, (40,)), mint.randint(high=5, size=(40,)), mint.randint(0, 5, (40,))):
+        assert drawn.shape == (40,)
+        assert set(drawn.asnumpy().tolist()) <= {0, 1, 2, 3, 4}
+
+
 def test_cholesky_upper():
     a = Tensor(np.array([[4.0, 2.0], [2.0, 3.0]]))
     lower, upper = ops.Cholesky()(a), ops.Cholesky(upper=True)(a)

@@ -55,13 +55,13 @@ class Metric:
         raise NotImplementedError(f"{type(self).__name__}: 'update' is missing")
 
 
-def rearrange_inputs(function):
+def rearrange_inputs(func):
     """An `update` that takes only the inputs chosen by `set_indexes`."""
 
-    @functools.wraps(function)
+    @functools.wraps(func)
     def chosen(self, *inputs):
         indexes = self.indexes
-        return function(self, *(inputs if indexes is None else [inputs[i] for i in indexes]))
+        return func(self, *(inputs if indexes is None else [inputs[i] for i in indexes]))
 
     return chosen
 
