@@ -142,37 +142,6 @@ inline constexpr Segments<8> kMillsRatio = {
          0x1.d0a2dap-1F, 0x1.84a324p-1F, 0x1.4b407p-1F, 0x1.1e7eccp-1F},
     }};
 
-/// 1 / (1 + e^-a); a below 18, scale 15 / 18.
-inline constexpr Segments<8> kLogistic = {
-    15.0 / 18,
-    {
-        {0x1.803e1ap0F, 0x1.0ca28p1F, 0x1.59be0cp1F, 0x1.a6350cp1F, 0x1.0c9f0cp2F, 0x1.59c9p2F, 0x1.a6928p2F,
-         0x1.f35ccp2F, 0x1.3309a6p3F, 0x1.80069ap3F, 0x1.cd08ccp3F, 0x1.0caeccp4F, 0x1.31ba66p-3F,
-         0x1.cc81ccp-2F, 0x1.7ff74cp-1F, 0x1.0cc35ap0F},
-        {-0x1.5e1454p-17F, 0x1.39afc8p-13F, 0x1.82e6fep-14F, 0x1.dc07e6p-16F, -0x1.eb148ep-19F,
-         -0x1.3126ccp-18F, -0x1.d2c7fcp-20F, -0x1.2c16b6p-21F, -0x1.a224d8p-24F, -0x1.308f4p-27F,
-         -0x1.b9d574p-31F, -0x1.4155f4p-34F, -0x1.c16e72p-13F, -0x1.0e6156p-11F, -0x1.1c8dfap-11F,
-         -0x1.7270bep-12F},
-        {-0x1.03529ep-10F, -0x1.4cc2fp-11F, -0x1.6f76e6p-13F, 0x1.fd38d4p-16F, 0x1.28724p-14F,
-         0x1.10d6acp-15F, 0x1.6f1f8cp-17F, 0x1.c8c2c4p-19F, 0x1.3fbd1ap-21F, 0x1.ce7b18p-25F, 0x1.4d8d7cp-28F,
-         0x1.eb35c4p-32F, 0x1.03740ep-9F, 0x1.518194p-10F, 0x1.33aad4p-12F, -0x1.1792f4p-11F},
-        {0x1.97fad6p-9F, 0x1.1648ecp-11F, -0x1.4966cap-11F, -0x1.99aab6p-11F, -0x1.fe7162p-12F,
-         -0x1.6dcd2ap-13F, -0x1.cff5p-15F, -0x1.1bd14p-16F, -0x1.7c1818p-19F, -0x1.126f4ap-22F,
-         -0x1.8bacbep-26F, -0x1.2394acp-29F, 0x1.9141fap-10F, 0x1.0a19dep-8F, 0x1.584a86p-8F, 0x1.49609p-8F},
-        {0x1.57ffa2p-9F, 0x1.ba5714p-8F, 0x1.a02758p-8F, 0x1.29e4f8p-8F, 0x1.22ee72p-9F, 0x1.7b8b54p-11F,
-         0x1.d50c1cp-13F, 0x1.1cbe5ap-14F, 0x1.7bf2aap-17F, 0x1.124296p-20F, 0x1.8b83b6p-24F, 0x1.234838p-27F,
-         -0x1.4dc91ap-6F, -0x1.150302p-6F, -0x1.6dd0cap-7F, -0x1.3f59a8p-8F},
-        {-0x1.83f438p-5F, -0x1.37756ep-5F, -0x1.a62994p-6F, -0x1.05606ep-6F, -0x1.d0163ep-8F, -0x1.21e158p-9F,
-         -0x1.61bac6p-11F, -0x1.abd9a8p-13F, -0x1.1d7112p-15F, -0x1.9bfdbap-19F, -0x1.2910dep-22F,
-         -0x1.b58b84p-26F, -0x1.2f77c2p-7F, -0x1.aec046p-6F, -0x1.3fd0a4p-5F, -0x1.7abe38p-5F},
-        {0x1.3144a2p-3F, 0x1.8e82eep-4F, 0x1.e2ebe2p-5F, 0x1.196d5cp-5F, 0x1.de41e2p-7F, 0x1.2480c8p-8F,
-         0x1.62b0d4p-10F, 0x1.ac333ap-12F, 0x1.1d7c68p-14F, 0x1.9c0074p-18F, 0x1.291184p-21F, 0x1.b58de6p-25F,
-         0x1.fd2878p-3F, 0x1.e6f61p-3F, 0x1.be4272p-3F, 0x1.894caep-3F},
-        {0x1.a2aba4p-1F, 0x1.c81402p-1F, 0x1.dfca8ep-1F, 0x1.edc2d6p-1F, 0x1.f86a34p-1F, 0x1.fdb45cp-1F,
-         0x1.ff4e6ap-1F, 0x1.ffca74p-1F, 0x1.fff714p-1F, 0x1.ffff32p-1F, 0x1.ffffeep-1F, 0x1.fffffep-1F,
-         0x1.131296p-1F, 0x1.389ccap-1F, 0x1.5bbb6ap-1F, 0x1.7b4338p-1F},
-    }};
-
 /// tanh(a); a below 9.5, scale 15 / 9.5.
 inline constexpr Segments<8> kTanh = {
     15 / 9.5,

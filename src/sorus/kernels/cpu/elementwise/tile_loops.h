@@ -45,24 +45,21 @@ HWY_INLINE void lane_loop(T* out, const void* const* in, int64_t n, const double
   constexpr auto kStep = static_cast<int64_t>(kLanes<V>);
   V p[Row::kParameters > 0 ? Row::kParameters : 1];
   for (int k = 0; k < Row::kParameters; ++k) p[k] = V::of(parameters[k]);
-  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
   constexpr auto kAhead = kAheadBytes / static_cast<int64_t>(sizeof(T));
-  int64_t i = 0;
-  for (; i + kLine <= n; i += kLine) {
-    (prefetch(static_cast<const T*>(in[kI]) + i + kAhead), ...);
+  const T* const from[] = {static_cast<const T*>(in[kI])...};
+  // One place that computes: constants stay in registers, and each function is compiled once.
+  for (int64_t i = 0; i < n; i += kStep) {
+    (prefetch(from[kI] + i + kAhead), ...);
     prefetch_write(out + i + kAhead);
-    for (int64_t j = 0; j < kLine; j += kStep)
-      store(call_row<Row, V>(p, load<V>(static_cast<const T*>(in[kI]) + i + j)...), out + i + j);
-  }
-  for (; i + kStep <= n; i += kStep)
-    store(call_row<Row, V>(p, load<V>(static_cast<const T*>(in[kI]) + i)...), out + i);
-  if (i < n) {
+    const bool whole = n - i >= kStep;
     const auto rest = static_cast<std::size_t>(n - i);
-    store_some(call_row<Row, V>(p, load_some<V>(static_cast<const T*>(in[kI]) + i, rest)...), out + i, rest);
+    const auto at = [&](const T* x) { return whole ? load<V>(x + i) : load_some<V>(x + i, rest); };
+    const V y = call_row<Row, V>(p, at(from[kI])...);
+    whole ? store(y, out + i) : store_some(y, out + i, rest);
   }
 }
 template <class Row, class T>
-void lane_tile(void* out, const void* const* in, int64_t n, const double* parameters) {
+[[gnu::flatten]] void lane_tile(void* out, const void* const* in, int64_t n, const double* parameters) {
   lane_loop<Row>(static_cast<T*>(out), in, n, parameters, std::make_index_sequence<Row::kOperands>{});
 }
 

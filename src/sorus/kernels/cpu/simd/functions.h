@@ -22,7 +22,6 @@ namespace math = sorus::math;
 namespace math {
 
 using sorus::math::kErf;
-using sorus::math::kLogistic;
 using sorus::math::kMillsRatio;
 using sorus::math::kNormalTail;
 using sorus::math::kSingle;

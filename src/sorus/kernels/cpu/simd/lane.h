@@ -25,7 +25,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "sorus/math/lane.h"
@@ -188,17 +187,23 @@ HWY_INLINE void prefetch_write([[maybe_unused]] const void* to) {
 /// The first `count` <= kLanes<V> elements; the others are zero. Reads nothing beyond them.
 template <sorus::math::Lane V>
 HWY_INLINE V load_some(const typename V::Scalar* from, std::size_t count) {
-  alignas(64) typename V::Scalar whole[kLanes<V>] = {};
-  std::memcpy(whole, from, count * sizeof(typename V::Scalar));
-  return load<V>(whole);
+#if HWY_TARGET == HWY_SCALAR
+  return {count > 0 ? *from : 0};
+#else
+  constexpr typename V::Tag kTag;
+  return {hn::MaskedLoad(hn::FirstN(kTag, count), kTag, from)};
+#endif
 }
 
 /// Writes the first `count` <= kLanes<V> elements and nothing beyond them.
 template <sorus::math::Lane V>
 HWY_INLINE void store_some(V v, typename V::Scalar* to, std::size_t count) {
-  alignas(64) typename V::Scalar whole[kLanes<V>];
-  store(v, whole);
-  std::memcpy(to, whole, count * sizeof(typename V::Scalar));
+#if HWY_TARGET == HWY_SCALAR
+  if (count > 0) *to = v.v;
+#else
+  constexpr typename V::Tag kTag;
+  hn::BlendedStore(v.v, hn::FirstN(kTag, count), kTag, to);
+#endif
 }
 
 }  // namespace sorus::simd::HWY_NAMESPACE
