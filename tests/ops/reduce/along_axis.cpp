@@ -205,6 +205,25 @@ OP_SAMPLES(topk) {
     SampleList distinct = line_family(2, call, line, wide_floats(), true);
     make_distinct(distinct);
     for (Sample& s : distinct) list.push_back(std::move(s));
+    // Rows in which every element beats the best so far, or none does, with special values on the way.
+    for (int64_t k : {3, 700})
+      for (int64_t slope : {1, -1}) {
+        HostArray row = full({1900}, 0);
+        for (size_t i = 0; i < row.values.size(); ++i)
+          row.values[i] = static_cast<Real>(slope * static_cast<int64_t>(i / 2));
+        row.values[400] = row.values[1500] = NAN;
+        row.values[7] = -0.0L;
+        list.push_back({.name = "best " + std::to_string(k) + " of a row of slope " + std::to_string(slope),
+                        .inputs = {row},
+                        .call = [=](const TensorList& in) { return both(topk(in[0], k, 0, largest)); },
+                        .reference =
+                            [=](const std::vector<HostArray>& in) {
+                              return along(in[0], 0, 2, [=](const List& v) {
+                                return sorted(v, largest, static_cast<size_t>(k));
+                              });
+                            },
+                        .gradient = false});
+      }
   }
   return list;
 }

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "sorus/kernels/cpu/reduce/axis_lines.h"
+#include "sorus/kernels/cpu/reduce/half_lines.h"
 #include "sorus/ops/reduce/attributes.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -98,15 +99,17 @@ int64_t arg_of_row(const T* x, int64_t n) {
 /// The same for `count` lines side by side, whose elements are `step` apart.
 template <bool kGreatest, class T>
 void arg_of_lines(const T* x, int64_t extent, int64_t step, int64_t count, int64_t* out) {
+  using V = cpu::Wide<T>;
   constexpr int64_t kMost = cpu::AxisLines::kSideBySide;
-  T best[kMost];
+  V best[kMost], wide[kMost];
   int64_t index[kMost] = {};
-  for (int64_t j = 0; j < count; ++j) best[j] = x[j];
+  const V* first = cpu::widened(x, count, wide);
+  for (int64_t j = 0; j < count; ++j) best[j] = first[j];
   for (int64_t k = 1; k < extent; ++k) {
-    const T* row = x + k * step;
+    const V* row = cpu::widened(x + k * step, count, wide);
 #pragma GCC ivdep
     for (int64_t j = 0; j < count; ++j) {
-      const T v = row[j], b = best[j];
+      const V v = row[j], b = best[j];
       const bool better = (kGreatest ? v > b : v < b) | (!is_number(v) & is_number(b));
       best[j] = better ? v : b;
       index[j] = better ? k : index[j];
@@ -122,8 +125,10 @@ void run(const KernelCall& call) {
   auto* out = call.out[0].as<int64_t>();
   if (lines.inner == 1)
     lines.for_rows(1, [&](int64_t begin, int64_t end) {
+      const auto room = cpu::room_for<T>(lines.extent);
       for (int64_t r = begin; r < end; ++r)
-        out[r] = arg_of_row<kGreatest>(x + r * lines.extent, lines.extent);
+        out[r] =
+            arg_of_row<kGreatest>(cpu::widened(x + r * lines.extent, lines.extent, room.get()), lines.extent);
     });
   else
     lines.for_groups([&](int64_t offset, int64_t line, int64_t count) {
@@ -136,6 +141,10 @@ void by_dtype(const KernelCall& call) {
   switch (call.in[0].dtype) {
     case DType::kFloat32:
       return run<kGreatest, float>(call);
+    case DType::kFloat16:
+      return run<kGreatest, Float16>(call);
+    case DType::kBFloat16:
+      return run<kGreatest, BFloat16>(call);
     case DType::kFloat64:
       return run<kGreatest, double>(call);
     case DType::kInt32:
@@ -164,9 +173,8 @@ HWY_EXPORT(argmin);
 
 Refusal takes_frequent_types(const KernelCall& call) {
   const DType t = call.in[0].dtype;
-  const bool takes = t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kInt32 ||
-                     t == DType::kInt64 || t == DType::kUInt8;
-  if (!takes) return "takes float32, float64, int32, int64 and uint8";
+  const bool takes = is_floating(t) || t == DType::kInt32 || t == DType::kInt64 || t == DType::kUInt8;
+  if (!takes) return "takes floating types, int32, int64 and uint8";
   return call.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
 }
 

@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "sorus/kernels/cpu/reduce/axis_lines.h"
+#include "sorus/kernels/cpu/reduce/half_lines.h"
 #include "sorus/ops/reduce/attributes.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -65,20 +66,23 @@ void scan_rows(const T* x, T* y, int64_t n, const ScanAttrs& a) {
 /// `count` lines side by side, whose elements are `step` apart.
 template <class Op, class T>
 void scan_lines(const T* x, T* y, int64_t n, int64_t step, int64_t count, const ScanAttrs& a) {
-  T running[cpu::AxisLines::kSideBySide];
+  using V = cpu::Wide<T>;
+  constexpr int64_t kMost = cpu::AxisLines::kSideBySide;
+  V running[kMost], wide[kMost], result[kMost];
   for (int64_t k = 0; k < n; ++k) {
     const int64_t at = (a.reverse ? n - 1 - k : k) * step;
-    const T* from = x + at;
-    T* to = y + at;
+    const V* from = cpu::widened(x + at, count, wide);
+    V* to = result;
+    if constexpr (!cpu::kHalf<T>) to = y + at;
     if (k == 0) {
       for (int64_t j = 0; j < count; ++j) {
         running[j] = from[j];
-        to[j] = a.exclusive ? static_cast<T>(Op::kStart) : from[j];
+        to[j] = a.exclusive ? static_cast<V>(Op::kStart) : from[j];
       }
     } else if (a.exclusive) {
 #pragma GCC ivdep
       for (int64_t j = 0; j < count; ++j) {
-        const T v = from[j];
+        const V v = from[j];
         to[j] = running[j];
         running[j] = Op::join(running[j], v);
       }
@@ -86,9 +90,19 @@ void scan_lines(const T* x, T* y, int64_t n, int64_t step, int64_t count, const 
 #pragma GCC ivdep
       for (int64_t j = 0; j < count; ++j) to[j] = running[j] = Op::join(running[j], from[j]);
     }
+    if constexpr (cpu::kHalf<T>) cpu::narrow(result, y + at, count);
   }
 }
 
+/// `rows` rows of n elements, one after the other in memory.
+template <class Op, class V>
+void scan_piece(const V* x, V* y, int64_t n, int64_t rows, const ScanAttrs& a) {
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows) scan_rows<Op>(x + r * n, y + r * n, n, a);
+  for (; r < rows; ++r) scan_lines<Op>(x + r * n, y + r * n, n, 1, 1, a);
+}
+
+/// 16-bit floats add up in float32; only results are rounded.
 template <class Op, class T>
 void run(const KernelCall& call) {
   const auto& a = call.attrs<ScanAttrs>();
@@ -100,14 +114,13 @@ void run(const KernelCall& call) {
       scan_lines<Op>(x + offset, y + offset, lines.extent, lines.inner, count, a);
     });
   lines.for_rows(kRows, [&](int64_t begin, int64_t end) {
-    int64_t r = begin;
-    for (; r + kRows <= end; r += kRows) {
-      const int64_t at = r * lines.extent;
-      scan_rows<Op>(x + at, y + at, lines.extent, a);
-    }
-    for (; r < end; ++r) {
-      const int64_t at = r * lines.extent;
-      scan_lines<Op>(x + at, y + at, lines.extent, 1, 1, a);
+    const int64_t at = begin * lines.extent, rows = end - begin, n = rows * lines.extent;
+    if constexpr (cpu::kHalf<T>) {
+      const auto room = cpu::room_for<T>(2 * n);
+      scan_piece<Op>(cpu::widened(x + at, n, room.get()), room.get() + n, lines.extent, rows, a);
+      cpu::narrow(room.get() + n, y + at, n);
+    } else {
+      scan_piece<Op>(x + at, y + at, lines.extent, rows, a);
     }
   });
 }
@@ -117,6 +130,10 @@ void by_dtype(const KernelCall& call) {
   switch (call.in[0].dtype) {
     case DType::kFloat32:
       return run<Op, float>(call);
+    case DType::kFloat16:
+      return run<Op, Float16>(call);
+    case DType::kBFloat16:
+      return run<Op, BFloat16>(call);
     case DType::kFloat64:
       return run<Op, double>(call);
     case DType::kInt32:
@@ -143,8 +160,8 @@ HWY_EXPORT(cumprod);
 
 Refusal takes_frequent_types(const KernelCall& call) {
   const DType t = call.in[0].dtype;
-  const bool takes = t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kInt32 || t == DType::kInt64;
-  if (!takes) return "takes float32, float64, int32 and int64";
+  const bool takes = is_floating(t) || t == DType::kInt32 || t == DType::kInt64;
+  if (!takes) return "takes floating types, int32 and int64";
   return call.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
 }
 

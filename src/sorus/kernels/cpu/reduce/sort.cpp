@@ -8,7 +8,8 @@
 
 /// sort and topk of elements up to 32 bits. An element and its place in the line are one 64-bit word, whose
 /// unsigned order is the order asked for with the first of equals first, so that any way of sorting words
-/// gives the same result as the reference: long lines go by digits, short ones by comparison.
+/// gives the same result as the reference: long lines go by digits, short ones by comparison. Of a line much
+/// longer than what topk keeps, only what beats the last of the best so far is looked at twice.
 namespace sorus::cpu {
 namespace {
 
@@ -16,9 +17,13 @@ namespace {
 template <class T>
 uint32_t order_of(T v) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (v != v) return ~uint32_t{0};
-    const auto b = std::bit_cast<uint32_t>(v == 0 ? T(0) : v);
-    return (b >> 31) != 0 ? ~b : b | uint32_t{1} << 31;
+    // + 0 makes 0 of -0; no branch, so that loops of it become vectors.
+    const auto b = std::bit_cast<uint32_t>(v + T(0));
+    const uint32_t sign = uint32_t{0} - (b >> 31);
+    const uint32_t order = b ^ (sign | uint32_t{1} << 31);
+    return v != v ? ~uint32_t{0} : order;
+  } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return order_of(static_cast<float>(v));
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<uint32_t>(static_cast<int32_t>(v)) ^ uint32_t { 1 } << 31;
   } else {
@@ -49,32 +54,71 @@ void sort_by_digits(std::vector<uint64_t>& words, std::vector<uint64_t>& spare) 
   }
 }
 
+/// A word sorts as its element does, and among equals as the place.
+uint64_t word_of(uint32_t order, int64_t place) {
+  return uint64_t{order} << 32 | static_cast<uint64_t>(place);
+}
+
+/// The `keep` words of a line that sort first, 0 < keep < extent, in any order. `Step` tells at compile time
+/// where the elements are neighbours.
+template <class T, class Step>
+void first_words(const T* from, Step step, int64_t extent, bool descending, int64_t keep,
+                 std::vector<uint64_t>& words) {
+  constexpr int64_t kBlock = 64;
+  const uint32_t flip = descending ? ~uint32_t{0} : 0;
+  const int64_t most = std::min(extent, std::max(2 * keep, keep + 4 * kBlock));
+  words.clear();
+  for (int64_t k = 0; k < most; ++k) words.push_back(word_of(order_of(from[k * step]) ^ flip, k));
+  const auto prune = [&] {
+    std::nth_element(words.begin(), words.begin() + (keep - 1), words.end());
+    words.resize(static_cast<size_t>(keep));
+    return static_cast<uint32_t>(words.back() >> 32);
+  };
+  // Later equals of the last one kept sort behind it.
+  uint32_t limit = prune();
+  for (int64_t k = most; k < extent; k += kBlock) {
+    const int64_t count = std::min(kBlock, extent - k);
+    uint32_t orders[kBlock];
+    uint32_t beats = 0;
+    const T* block = from + k * step;
+    for (int64_t j = 0; j < count; ++j) orders[j] = order_of(block[j * step]) ^ flip;
+    for (int64_t j = 0; j < count; ++j) beats |= static_cast<uint32_t>(orders[j] < limit);
+    if (beats == 0) continue;
+    for (int64_t j = 0; j < count; ++j)
+      if (orders[j] < limit) words.push_back(word_of(orders[j], k + j));
+    if (static_cast<int64_t>(words.size()) > most) limit = prune();
+  }
+  if (static_cast<int64_t>(words.size()) > keep) prune();
+}
+
 template <class T>
 void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t keep) {
   const AxisLines lines(call, axis);
   const T* x = call.in[0].as<const T>();
   T* values = call.out[0].as<T>();
   auto* indices = call.out[1].as<int64_t>();
-  const int64_t count = lines.outer * lines.inner;
+  const int64_t count = keep == 0 ? 0 : lines.outer * lines.inner;
   parallel_ranges(count, std::max<int64_t>(1, 8192 / lines.extent), [&](int64_t begin, int64_t end) {
     std::vector<uint64_t> words, spare;
     for (int64_t line = begin; line < end; ++line) {
       const int64_t o = line / lines.inner, i = line % lines.inner;
       const T* from = x + o * lines.extent * lines.inner + i;
-      words.resize(static_cast<size_t>(lines.extent));
-      for (int64_t k = 0; k < lines.extent; ++k) {
-        const uint32_t order = order_of(from[k * lines.inner]);
-        words[static_cast<size_t>(k)] =
-            uint64_t{descending ? ~order : order} << 32 | static_cast<uint64_t>(k);
-      }
       if (keep < lines.extent) {
-        std::nth_element(words.begin(), words.begin() + keep, words.end());
-        words.resize(static_cast<size_t>(keep));
-        std::sort(words.begin(), words.end());
-      } else if (words.size() < kLong) {
+        if (lines.inner == 1)
+          first_words(from, std::integral_constant<int64_t, 1>(), lines.extent, descending, keep, words);
+        else
+          first_words(from, lines.inner, lines.extent, descending, keep, words);
         std::sort(words.begin(), words.end());
       } else {
-        sort_by_digits(words, spare);
+        words.resize(static_cast<size_t>(lines.extent));
+        for (int64_t k = 0; k < lines.extent; ++k) {
+          const uint32_t order = order_of(from[k * lines.inner]);
+          words[static_cast<size_t>(k)] = word_of(descending ? ~order : order, k);
+        }
+        if (words.size() < kLong)
+          std::sort(words.begin(), words.end());
+        else
+          sort_by_digits(words, spare);
       }
       const int64_t to = o * keep * lines.inner + i;
       for (int64_t k = 0; k < keep; ++k) {
@@ -90,6 +134,10 @@ void by_dtype(const KernelCall& call, int64_t axis, bool descending, int64_t kee
   switch (call.in[0].dtype) {
     case DType::kFloat32:
       return sort_lines<float>(call, axis, descending, keep);
+    case DType::kFloat16:
+      return sort_lines<Float16>(call, axis, descending, keep);
+    case DType::kBFloat16:
+      return sort_lines<BFloat16>(call, axis, descending, keep);
     case DType::kInt32:
       return sort_lines<int32_t>(call, axis, descending, keep);
     case DType::kInt16:
@@ -118,9 +166,9 @@ void run_topk(const KernelCall& call) {
 Refusal takes_words(const KernelCall& call) {
   const Array& x = call.in[0];
   const DType t = x.dtype;
-  const bool takes = t == DType::kFloat32 || t == DType::kInt32 || t == DType::kInt16 || t == DType::kInt8 ||
-                     t == DType::kUInt32 || t == DType::kUInt16 || t == DType::kUInt8;
-  if (!takes) return "takes float32 and integers up to 32 bits";
+  const bool takes = t == DType::kFloat32 || is_half(t) || t == DType::kInt32 || t == DType::kInt16 ||
+                     t == DType::kInt8 || t == DType::kUInt32 || t == DType::kUInt16 || t == DType::kUInt8;
+  if (!takes) return "takes floating types and integers up to 32 bits";
   return x.numel() == 0 || x.numel() >> 32 != 0 ? "needs 1 to 2^32 - 1 elements" : kAccepted;
 }
 
