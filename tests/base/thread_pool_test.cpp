@@ -1,6 +1,7 @@
 #include "sorus/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <pmmintrin.h>
 
 #include <atomic>
 #include <chrono>
@@ -73,6 +74,24 @@ TEST_P(ThreadPool, ServesSeveralCallers) {
     });
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(sum, 4 * 200 * 45);
+}
+
+TEST_P(ThreadPool, FlushesDenormalNumbersAsTheCallerDoes) {
+  const auto halves_of_least = [] {
+    std::vector<float> halves(64);
+    volatile float least = 0x1p-126F;
+    parallel_for(64, [&](int64_t i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // so that every thread gets some
+      halves[static_cast<size_t>(i)] = least * 0.5F;
+    });
+    return halves;
+  };
+  const unsigned before = _mm_getcsr();
+  for (bool flush : {true, false}) {
+    _MM_SET_FLUSH_ZERO_MODE(flush ? _MM_FLUSH_ZERO_ON : _MM_FLUSH_ZERO_OFF);
+    for (float half : halves_of_least()) EXPECT_EQ(half, flush ? 0.0F : 0x1p-127F);
+  }
+  _mm_setcsr(before);
 }
 
 TEST_P(ThreadPool, RethrowsAndGoesOn) {

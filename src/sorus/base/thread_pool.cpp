@@ -1,5 +1,6 @@
 #include "sorus/base/thread_pool.h"
 
+#include <pmmintrin.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -57,6 +58,26 @@ bool look_for(bool alone, const Ready& ready) {
   return false;
 }
 
+/// Rounds as another thread does while it lives: how a thread rounds and whether it flushes denormal numbers
+/// is a setting of its own, which foreign code may have changed.
+class RoundsAs {
+ public:
+  explicit RoundsAs(unsigned control) : own_(_mm_getcsr()), changes_(control != (own_ & kControl)) {
+    if (changes_) _mm_setcsr(control);
+  }
+  ~RoundsAs() {
+    if (changes_) _mm_setcsr(own_);
+  }
+  RoundsAs(const RoundsAs&) = delete;
+  RoundsAs& operator=(const RoundsAs&) = delete;
+  static unsigned of_this_thread() { return _mm_getcsr() & kControl; }
+
+ private:
+  static constexpr unsigned kControl = ~static_cast<unsigned>(_MM_EXCEPT_MASK);  // all but the sticky flags
+  unsigned own_;
+  bool changes_;
+};
+
 /// One parallel loop. Each thread begins with a range of pieces of its own, the same one for every loop of as
 /// many pieces, so that it meets again in its cache what it wrote there; then it helps with the ranges of the
 /// others. The caller takes part and waits for the rest.
@@ -70,6 +91,7 @@ struct Loop {
   void* context;
   int64_t range_count;
   bool backward = next_is_backward();
+  unsigned rounding = RoundsAs::of_this_thread();
   Range ranges[kMaxRanges];
   std::atomic<int64_t> left;
   std::atomic<bool> failed{false};
@@ -182,6 +204,7 @@ class Pool {
       queue_.pop_front();
       lock.unlock();
       pending_.fetch_sub(1, std::memory_order_relaxed);
+      const RoundsAs caller(loop->rounding);
       loop->work(number);
     }
   }

@@ -25,9 +25,9 @@ SORUS_API void run_pieces(int64_t pieces, LoopBody body, void* context);
 }  // namespace detail
 
 /// Calls body(i) once for every i in [0, pieces), on the pool and the calling thread, and returns when all
-/// are done. How the work is cut into pieces must depend on shapes alone, so that bits do not depend on the
-/// thread count. The first exception is rethrown on the caller after all pieces have ended; later pieces may
-/// be skipped.
+/// are done. All pieces round, and flush denormal numbers or not, as the calling thread does. How the work is
+/// cut into pieces must depend on shapes alone, so that bits do not depend on the thread count. The first
+/// exception is rethrown on the caller after all pieces have ended; later pieces may be skipped.
 template <class Body>
 void parallel_for(int64_t pieces, Body&& body) {
   if (pieces == 1) {
