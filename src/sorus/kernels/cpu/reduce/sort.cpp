@@ -1,5 +1,6 @@
 #include <array>
 #include <bit>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -79,11 +80,19 @@ void first_words(const T* from, Step step, int64_t extent, bool descending, int6
   for (int64_t k = most; k < extent; k += kBlock) {
     const int64_t count = std::min(kBlock, extent - k);
     uint32_t orders[kBlock];
-    uint32_t beats = 0;
     const T* block = from + k * step;
-    for (int64_t j = 0; j < count; ++j) orders[j] = order_of(block[j * step]) ^ flip;
-    for (int64_t j = 0; j < count; ++j) beats |= static_cast<uint32_t>(orders[j] < limit);
-    if (beats == 0) continue;
+    const auto least_of = [&](auto n) {  // of a whole block in vectors
+      int32_t least = std::numeric_limits<int32_t>::max();
+      for (int64_t j = 0; j < n; ++j) {
+        orders[j] = order_of(block[j * step]) ^ flip;
+        const auto shifted = static_cast<int32_t>(orders[j] ^ uint32_t{1} << 31);  // orders likewise, signed
+        least = least < shifted ? least : shifted;
+      }
+      return static_cast<uint32_t>(least) ^ uint32_t { 1 } << 31;
+    };
+    const uint32_t least =
+        count == kBlock ? least_of(std::integral_constant<int64_t, kBlock>()) : least_of(count);
+    if (least >= limit) continue;
     for (int64_t j = 0; j < count; ++j)
       if (orders[j] < limit) words.push_back(word_of(orders[j], k + j));
     if (static_cast<int64_t>(words.size()) > most) limit = prune();
