@@ -1,6 +1,5 @@
 #include "sorus/base/thread_pool.h"
 
-#include <pmmintrin.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -62,18 +61,19 @@ bool look_for(bool alone, const Ready& ready) {
 /// is a setting of its own, which foreign code may have changed.
 class RoundsAs {
  public:
-  explicit RoundsAs(unsigned control) : own_(_mm_getcsr()), changes_(control != (own_ & kControl)) {
-    if (changes_) _mm_setcsr(control);
+  explicit RoundsAs(unsigned control)
+      : own_(__builtin_ia32_stmxcsr()), changes_(control != (own_ & kControl)) {
+    if (changes_) __builtin_ia32_ldmxcsr(control);
   }
   ~RoundsAs() {
-    if (changes_) _mm_setcsr(own_);
+    if (changes_) __builtin_ia32_ldmxcsr(own_);
   }
   RoundsAs(const RoundsAs&) = delete;
   RoundsAs& operator=(const RoundsAs&) = delete;
-  static unsigned of_this_thread() { return _mm_getcsr() & kControl; }
+  static unsigned of_this_thread() { return __builtin_ia32_stmxcsr() & kControl; }
 
  private:
-  static constexpr unsigned kControl = ~static_cast<unsigned>(_MM_EXCEPT_MASK);  // all but the sticky flags
+  static constexpr unsigned kControl = ~0x3fU;  // all but the sticky flags
   unsigned own_;
   bool changes_;
 };
