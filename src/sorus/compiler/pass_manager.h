@@ -47,6 +47,6 @@ void eliminate_dead(Graph& graph);    ///< drops what no output needs
 void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
 
 /// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.
-void replace_uses(Graph& graph, std::span<const ValueId> to);
+SORUS_API void replace_uses(Graph& graph, std::span<const ValueId> to);
 
 }  // namespace sorus
