@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "binding/bridge.h"
+#include "binding/callables.h"
 #include "binding/release_gil.h"
 #include "sorus/autograd/grad.h"
 
@@ -12,35 +13,6 @@
 namespace sorus::python {
 namespace {
 
-/// A Python object that C++ may copy and drop without the lock.
-using Shared = std::shared_ptr<nb::object>;
-Shared share(nb::object o) {
-  return {new nb::object(std::move(o)), [](nb::object* p) {
-            drop_with_lock(p, [](void* object) { delete static_cast<nb::object*>(object); });
-          }};
-}
-
-TensorList tensors_of(nb::handle sequence, const char* what) {
-  TensorList out;
-  for (nb::handle item : nb::iter(sequence)) {
-    if (item.is_none()) {
-      out.push_back(Tensor());
-      continue;
-    }
-    SORUS_CHECK(is_tensor(item.ptr()), TypeError, "{}: element has the wrong type: got {}, need a Tensor",
-                what, type_text(item.ptr()));
-    out.push_back(tensor_of(item.ptr()));
-  }
-  return out;
-}
-
-nb::tuple tuple_of(const TensorList& list) {
-  PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
-  for (size_t i = 0; i < list.size(); ++i)
-    PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(i), list[i].defined() ? wrap(list[i]) : Py_NewRef(Py_None));
-  return nb::steal<nb::tuple>(nb::handle(out));
-}
-
 /// `call()` as a function of tensors that ignores them: it holds its own handles to the same values.
 TensorFunction closure(const Shared& call) {
   return [call](const TensorList&) {
@@ -48,14 +20,6 @@ TensorFunction closure(const Shared& call) {
     return tensors_of(until_the_end([&] { return (*call)(); }), "grad");
   };
 }
-/// `call(*tensors)` as a function of tensors.
-TensorFunction function_of(const Shared& call) {
-  return [call](const TensorList& in) {
-    GilAcquire gil;
-    return tensors_of(until_the_end([&] { return (*call)(*tuple_of(in)); }), "function");
-  };
-}
-
 std::vector<Parameter> parameters_of(nb::handle sequence) {
   std::vector<Parameter> out;
   for (nb::handle item : nb::iter(sequence)) {
@@ -125,7 +89,7 @@ nb::tuple bound_custom_gradient(nb::object call, nb::handle inputs, nb::object r
     GilAcquire gil;
     return tensors_of((*shared_rule)(tuple_of(operands), tuple_of(out), tuple_of(grads)), "bprop");
   };
-  TensorFunction f = function_of(share(std::move(call)));
+  TensorFunction f = function_of(share(std::move(call)), "bprop");
   TensorList out;
   {
     GilRelease release;
@@ -136,7 +100,7 @@ nb::tuple bound_custom_gradient(nb::object call, nb::handle inputs, nb::object r
 
 nb::tuple bound_recompute(nb::object call, nb::handle inputs) {
   TensorList in = tensors_of(inputs, "recompute");
-  TensorFunction f = function_of(share(std::move(call)));
+  TensorFunction f = function_of(share(std::move(call)), "recompute");
   TensorList out;
   {
     GilRelease release;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "binding/bridge.h"
+#include "binding/callables.h"
 #include "binding/release_gil.h"
 #include "sorus/base/hash.h"
 #include "sorus/base/host_lock.h"
@@ -39,19 +40,9 @@ nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) 
 
 /// `function`, which maps a list of tensors to a list of tensors, as a function declared pure.
 TensorFunction over_lists(nb::object function) {
-  // The last copy may go on a thread that does not hold the interpreter.
-  std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
+  return [held = share(std::move(function))](const TensorList& in) {
     GilAcquire gil;
-    delete o;
-  });
-  return [held](const TensorList& in) {
-    GilAcquire gil;
-    nb::list arguments;
-    for (const Tensor& t : in) arguments.append(wrap_object(t));
-    nb::object results = (*held)(arguments);
-    TensorList out;
-    for (nb::handle t : nb::iter(results)) out.push_back(tensor_of(t.ptr()));
-    return out;
+    return tensors_of((*held)(nb::list(tuple_of(in))), "jit");
   };
 }
 

@@ -18,6 +18,7 @@
 #include "sorus/nn/cell.h"
 #include "sorus/nn/initializer.h"
 #include "sorus/nn/layers.h"
+#include "sorus/ops/control/control.h"
 #include "sorus/ops/elementwise/activation.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/elementwise/functions.h"

@@ -12,8 +12,6 @@
 /// same bits in every mode.
 namespace sorus {
 
-using TensorFunction = std::function<TensorList(const TensorList&)>;
-
 struct ValueAndGrad {
   TensorList values;   ///< results of the function
   TensorList inputs;   ///< gradient with respect to each operand asked for

@@ -10,8 +10,6 @@
 /// eager mode.
 namespace sorus {
 
-using TensorFunction = std::function<TensorList(const TensorList&)>;
-
 /// A function that runs as a boundary. `f` runs at every call, so anything C++ can do may stand in it; only
 /// its op calls are compiled. A first call with new operand types records. Copies share one recording.
 [[nodiscard]] SORUS_API TensorFunction jit(TensorFunction f);

@@ -567,7 +567,8 @@ void Frame::written(TensorHandle& handle, const Tensor& before) {
   writes_.push_back({std::move(token), before});
 }
 
-void Frame::drawn(int64_t /*count*/, const Tensor& /*key*/) {}  // the host draws again at every call
+void Frame::drawn(Generator& /*from*/, int64_t /*count*/, const Tensor& /*key*/) {
+}  // the host draws again at every call
 
 /// Handles get back what they held before the segment, but for what other threads have written since.
 void Frame::undo_writes() noexcept {

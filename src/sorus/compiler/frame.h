@@ -42,7 +42,7 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void abandon(Value& v) noexcept override;
   void read(const TensorHandle& handle) override;
   void written(TensorHandle& handle, const Tensor& before) override;
-  void drawn(int64_t count, const Tensor& key) override;
+  void drawn(Generator& from, int64_t count, const Tensor& key) override;
   /// Reading a value of this boundary call is an event that ends the segment that made it.
   void observe(const Value& v) override;
 

@@ -122,6 +122,7 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
                 "use jit without pure where Python looks at values",
                 v.type);
   }
+  [[nodiscard]] bool checks_at_run() const override { return true; }
   /// Checks of values run again at every replay.
   void observe_check(const Value&) override {}
   void read(const TensorHandle& handle) override {
@@ -133,7 +134,8 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
       if (w == token) return;
     written_.push_back(std::move(token));
   }
-  void drawn(int64_t count, const Tensor& key) override {
+  void drawn(Generator& from, int64_t count, const Tensor& key) override {
+    if (&from != &default_generator()) return;
     offer(key, {Source::Kind::kKey, draws_.size(), nullptr});
     draws_.push_back(count);
   }

@@ -18,7 +18,7 @@ Tensor Generator::key(int64_t count) {
     offset_ += static_cast<uint64_t>(count) / 2 + 1;
   }
   Tensor key(std::span<const uint64_t>(pair), Shape{2});
-  if (HandleLog* log = handle_log(); log && this == &default_generator()) log->drawn(count, key);
+  if (HandleLog* log = handle_log()) log->drawn(*this, count, key);
   return key;
 }
 

@@ -9,6 +9,7 @@
 
 namespace sorus {
 
+class Generator;
 class TensorHandle;
 
 /// Refers to a handle without keeping it alive. Thread-safe.
@@ -36,15 +37,15 @@ class SORUS_API HandleToken {
 };
 
 /// Hears of the state that a program touches while it is installed on this thread: handles read and written,
-/// keys drawn from the default generator. A boundary needs it to undo the writes of a segment that fails;
+/// keys drawn. A boundary needs it to undo the writes of a segment that fails;
 /// replayed programs turn handles read into inputs and handles written into outputs, and draw keys again.
 class SORUS_API HandleLog {
  public:
   virtual ~HandleLog() = default;
   virtual void read(const TensorHandle& handle) = 0;
   virtual void written(TensorHandle& handle, const Tensor& before) = 0;
-  /// The default generator gave out `key` for `count` numbers.
-  virtual void drawn(int64_t count, const Tensor& key) = 0;
+  /// The generator gave out `key` for `count` numbers.
+  virtual void drawn(Generator& from, int64_t count, const Tensor& key) = 0;
 };
 /// The log of this thread, null when none is installed.
 [[nodiscard]] SORUS_API HandleLog*& handle_log();

@@ -161,7 +161,7 @@ void read_what_shared_memory_gave(Recorder& recorder, OperandSpan in, std::span<
   auto shared = [](const Tensor* t) {
     return t && t->defined() && t->value()->storage && t->value()->storage->is_external();
   };
-  if (std::none_of(in.begin(), in.end(), shared)) return;
+  if (recorder.is_abstract() || std::none_of(in.begin(), in.end(), shared)) return;
   for (const Tensor& t : out) {
     t.value()->ensure();
     recorder.observe_check(*t.value());
@@ -170,9 +170,25 @@ void read_what_shared_memory_gave(Recorder& recorder, OperandSpan in, std::span<
 
 }  // namespace
 
+namespace {
+
+bool goes_by_steps(const ScopeState& scope, const OpDef& op, OperandSpan in, AttrsRef attrs) {
+  if (scope.recorder && !scope.recorder->checks_at_run() && op.checks_inside(attrs)) return true;
+  return scope.gradients && std::any_of(in.begin(), in.end(), [&](const Tensor* t) {
+           return t && t->defined() && scope.gradients->tracks(*t);
+         });
+}
+
+}  // namespace
+
 void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
   ScopeState& scope = scope_state();
   check_operands(op, in);
+  if (op.by_steps && goes_by_steps(scope, op, in, attrs)) [[unlikely]] {
+    static_cast<void>(infer_operands(op, in, attrs.data));
+    for (Tensor& t : op.by_steps(in, attrs)) out.push_back(std::move(t));
+    return;
+  }
   TensorList replaced;
   SmallVector<const Tensor*, kInlineOperands> pointers;
   if (scope.casts && scope.casts->cast(op, in, replaced)) [[unlikely]] {
@@ -180,7 +196,7 @@ void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out
     in = pointers;
   }
   size_t first = out.size();
-  if (op.check_values) [[unlikely]] {
+  if (op.check_values && !(scope.recorder && scope.recorder->is_abstract())) [[unlikely]] {
     TypeList types = infer_operands(op, in, attrs.data);
     read_for_check(op, in, scope.recorder);
     check_values(op, in, attrs);

@@ -11,10 +11,6 @@
 /// The one choke point: every computation goes through apply().
 namespace sorus {
 
-/// Operands of a call, borrowed from the caller: pointers, so that a call copies no reference. Null stands
-/// for an absent optional operand.
-using OperandSpan = std::span<const Tensor* const>;
-
 /// Computes `op`. Four steps: mixed precision, inference and the check of values, run (or record, or follow),
 /// tape. Throws what the second throws, and leaves no trace then. Results are appended to `out`.
 SORUS_API void apply_into(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out);
@@ -54,6 +50,11 @@ class SORUS_API Recorder {
   virtual void observe(const Value& v) = 0;
   /// The check of a call's values reads one that was made in a boundary.
   virtual void observe_check(const Value& v) { observe(v); }
+  /// True when values have no bytes while this listens: calls are checked when the program runs.
+  [[nodiscard]] virtual bool is_abstract() const { return false; }
+  /// True when the program that is recorded will check the values of its calls by itself, and undo what it
+  /// did when one fails.
+  [[nodiscard]] virtual bool checks_at_run() const { return is_abstract(); }
 };
 
 /// Gradient of a custom function: (operands, results, gradients of the results) -> gradient of each operand,

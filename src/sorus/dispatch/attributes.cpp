@@ -5,14 +5,16 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "sorus/dispatch/body.h"
+
 namespace sorus {
 namespace {
 
 std::string quoted(const std::string& s) {
   std::string out = "\"";
   for (char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    if (c == '"' || c == '\\' || c == '\n') out += '\\';
+    out += c == '\n' ? 'n' : c;
   }
   return out + "\"";
 }
@@ -26,6 +28,7 @@ std::string value_text(const AttrValue& value) {
     std::string operator()(const std::string& s) const { return quoted(s); }
     std::string operator()(const Ints& i) const { return i.text(); }
     std::string operator()(DType t) const { return std::string(dtype_name(t)); }
+    std::string operator()(const BodyRef& b) const { return b ? quoted(b->text()) : "none"; }
   } text;
   return std::visit(text, value);
 }
@@ -76,9 +79,10 @@ class Reader {
     expect('"');
     std::string out;
     while (!text_.empty() && text_.front() != '"') {
-      if (text_.front() == '\\') text_.remove_prefix(1);
+      const bool escaped = text_.front() == '\\';
+      if (escaped) text_.remove_prefix(1);
       if (text_.empty()) break;
-      out += text_.front();
+      out += escaped && text_.front() == 'n' ? '\n' : text_.front();
       text_.remove_prefix(1);
     }
     expect('"');
@@ -124,6 +128,8 @@ AttrValue read_value(Reader& in, AttrKind kind) {
       return in.string();
     case AttrKind::kInts:
       return in.ints();
+    case AttrKind::kBody:
+      return parse_body(in.string());
     case AttrKind::kDType:
       break;
   }
@@ -136,6 +142,10 @@ namespace detail {
 
 void refuse_attr(std::string_view name, const AttrValue& got, std::string_view need) {
   raise<TypeError>("attribute {}: wrong type: got {}, need {}", name, value_text(got), need);
+}
+
+bool equal_bodies(const BodyRef& a, const BodyRef& b) {
+  return a == b || (a && b && a->hash() == b->hash() && a->text() == b->text());
 }
 
 uint64_t attr_hash(const AttrValue& value) {
@@ -151,6 +161,7 @@ uint64_t attr_hash(const AttrValue& value) {
       return h;
     }
     uint64_t operator()(DType t) const { return static_cast<uint64_t>(t); }
+    uint64_t operator()(const BodyRef& b) const { return b ? b->hash() : 0; }
   } hash;
   return std::visit(hash, value);
 }

@@ -19,10 +19,14 @@
 /// looks.
 namespace sorus {
 
-/// The value of one attribute when its type is not known at compile time. Enums travel as their int64.
-using AttrValue = std::variant<std::monostate, bool, int64_t, double, std::string, Ints, DType>;
+class FunctionBody;
+/// A function of tensors as an attribute: dispatch/body.h. Never null in a call.
+using BodyRef = std::shared_ptr<const FunctionBody>;
 
-enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kInts, kDType };
+/// The value of one attribute when its type is not known at compile time. Enums travel as their int64.
+using AttrValue = std::variant<std::monostate, bool, int64_t, double, std::string, Ints, DType, BodyRef>;
+
+enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kInts, kDType, kBody };
 
 namespace detail {
 
@@ -38,6 +42,8 @@ constexpr AttrKind attr_kind() {
     return AttrKind::kString;
   else if constexpr (std::is_same_v<M, double>)
     return AttrKind::kFloat;
+  else if constexpr (std::is_same_v<M, BodyRef>)
+    return AttrKind::kBody;
   else {
     static_assert(std::is_same_v<M, int64_t> || std::is_same_v<M, int> || std::is_enum_v<M>,
                   "attribute of an unknown type");
@@ -74,10 +80,13 @@ void attr_set(std::string_view name, M& m, const AttrValue& value) {
       refuse_attr(name, value, "another type");
   }
 }
+[[nodiscard]] SORUS_API bool equal_bodies(const BodyRef& a, const BodyRef& b);
 template <class M>
 bool attr_equal(const M& a, const M& b) {
   if constexpr (std::is_same_v<M, double>)
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  else if constexpr (std::is_same_v<M, BodyRef>)
+    return equal_bodies(a, b);
   else
     return a == b;
 }

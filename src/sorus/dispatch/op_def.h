@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string_view>
@@ -15,6 +16,10 @@ struct OpDef;
 struct KernelCall;
 using TypeList = SmallVector<TensorType, 2>;
 using TensorList = SmallVector<Tensor, 4>;
+/// Operands of a call, borrowed from the caller: pointers, so that a call copies no reference. Null stands
+/// for an absent optional operand.
+using OperandSpan = std::span<const Tensor* const>;
+using TensorFunction = std::function<TensorList(const TensorList&)>;
 
 /// What inference sees: the types of the operands (absent optional operands have none) and the attributes. It
 /// must not look at values, so that it says the same in every mode.
@@ -124,6 +129,11 @@ struct OpDef {
   /// else about a kernel that can fail is a failure of ours.
   void (*check_values)(const KernelCall& call) = nullptr;
   SaveMask check_reads = kSaveNone;
+  /// For control flow: the call as calls of its bodies one by one. apply() makes these instead where the tape
+  /// wants a gradient through it, or where a call inside checks values (`checks_inside`) in a boundary that
+  /// is followed: its error comes between the updates before and after it, in every mode.
+  TensorList (*by_steps)(OperandSpan in, AttrsRef attrs) = nullptr;
+  bool (*checks_inside)(AttrsRef attrs) = nullptr;
   Traits traits = {};
 };
 

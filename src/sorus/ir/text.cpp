@@ -103,7 +103,7 @@ class Parser {
     }
     int32_t slot = accept(" slot ") ? static_cast<int32_t>(integer()) : -1;
     std::string attrs_text;
-    if (accept(" {")) attrs_text = std::string(until("}"));
+    if (accept(" {")) attrs_text = attributes();
     std::vector<std::byte> attrs(std::max<size_t>(op->attrs.size, 1));
     op->attrs.construct(attrs.data());
     op->attrs.parse(attrs_text, attrs.data());
@@ -122,6 +122,23 @@ class Parser {
       accept(", ");
     }
     if (accept(" # ")) node.site = std::string(std::exchange(line_, {}));
+  }
+
+  /// Up to the brace that closes the attributes: strings may hold any.
+  std::string attributes() {
+    bool in_string = false;
+    for (size_t i = 0; i < line_.size(); ++i) {
+      if (in_string && line_[i] == '\\')
+        ++i;
+      else if (line_[i] == '"')
+        in_string = !in_string;
+      else if (line_[i] == '}' && !in_string) {
+        std::string found(line_.substr(0, i));
+        line_.remove_prefix(i + 1);
+        return found;
+      }
+    }
+    fail("'}'");
   }
 
   TensorType type() {

@@ -69,9 +69,11 @@ struct Narrow {
 };
 constexpr Narrow kNarrow[] = {
     {"bitwise_not", "", "the reference is that of uint8"},
+    {"cond", "", "sums of bools are or-ed"},
     {"logsumexp", "infinities", "integers have none"},
     {"norm", "order 0", "the reference counts operands that become 0"},
     {"prod", "", "the references are those of the operands as they stand"},
+    {"scan", "", "sums of bools are or-ed"},
     {"scatter", "sums", "sums of bools are or-ed"},
     {"scatter_elements", "", "sums of bools are or-ed"},
     {"scatter_nd", "sums", "sums of bools are or-ed"},
@@ -81,6 +83,7 @@ constexpr Narrow kNarrow[] = {
     {"searchsorted", "", "bools made of the operands are in no order"},
     {"sub", "bools", "the reference is that of bools"},
     {"sub", "int8", "the reference is that of int8"},
+    {"while_loop", "", "sums of bools are or-ed"},
     {"xlogy", "large", "the reference has no 0 * log(0)"},
 };
 
