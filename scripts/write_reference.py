@@ -154,13 +154,18 @@ def source_page(module_name: str) -> str:
     text = ""
     for name in sorted(n for n in dir(module) if not n.startswith("_")):
         value = getattr(module, name)
-        if not getattr(value, "__module__", "").startswith("sorus") or name in ("Tensor", "TensorType"):
-            continue
-        if inspect.isclass(value):
-            text += class_entry(name, value)
-        elif inspect.isfunction(value):
-            text += f"### {name}\n\n`{name}{signature_text(value)}`\n\n" + described(value.__doc__)
+        if getattr(value, "__module__", "").startswith("sorus") and name not in ("Tensor", "TensorType"):
+            text += value_entry(name, value)
     return text
+
+
+def value_entry(name: str, value: object) -> str:
+    """A class or function that is written in Python; nothing for anything else."""
+    if inspect.isclass(value):
+        return class_entry(name, value)
+    if inspect.isfunction(value):
+        return f"### {name}\n\n`{name}{signature_text(value)}`\n\n" + described(value.__doc__)
+    return ""
 
 
 def python_pages(api: Api) -> dict[str, str]:
@@ -177,6 +182,9 @@ def python_pages(api: Api) -> dict[str, str]:
                 "\n## Primitives\n\nFunctions as classes: the constructor's arguments, then the call's.\n\n"
             )
             text += "".join(map(row_entry, api.primitives()))
+            ops = importlib.import_module("sorus.ops")
+            text += "\n## Gradients, control flow and base classes\n\n"
+            text += "".join(value_entry(name, getattr(ops, name)) for name in sorted(ops._PLACES))
         pages[f"{module}.md"] = text
     methods = api.methods()
     text = "# sorus.Tensor\n\nMethods of tensors; operators are those of Python.\n\n"
@@ -186,7 +194,8 @@ def python_pages(api: Api) -> dict[str, str]:
     index = "# The Python reference\n\n| page | names |\n|---|---|\n"
     for page, text in pages.items():
         title = text.splitlines()[0][2:]
-        count = len(re.findall(r"^### " if "\n### " in text else r"^\* `", text, re.MULTILINE))
+        rows, *entries = re.split(r"^### ", text, flags=re.MULTILINE)
+        count = len(re.findall(r"^\* `", rows, re.MULTILINE)) + len(entries)
         index += f"| [{title}]({page}) | {count} |\n"
     pages["README.md"] = index
     return pages
