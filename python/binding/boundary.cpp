@@ -9,6 +9,7 @@
 #include "sorus/base/host_lock.h"
 #include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
+#include "sorus/compiler/signatures.h"
 
 /// Boundaries for Python: the outermost calls that graph mode records once and compiles.
 namespace sorus::python {
@@ -25,6 +26,15 @@ void run_body(void* context) {
   body->result = until_the_end([&] { return nb::object(body->call()); });
 }
 
+/// The types of a sequence's tensors.
+std::vector<TensorType> types_given(const void* sequence) {
+  GilAcquire gil;
+  std::vector<TensorType> types;
+  for (nb::handle t : nb::iter(nb::handle(static_cast<PyObject*>(const_cast<void*>(sequence)))))
+    if (is_tensor(t.ptr())) types.push_back(handle_of(t.ptr()).peek().type());
+  return types;
+}
+
 /// `call()` as a boundary known by `id` and the types of the tensors given.
 nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) {
   uint64_t key = id;
@@ -33,6 +43,7 @@ nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) 
   Body body{call, {}};
   {
     GilRelease release;
+    NamedCall named(id, &types_given, tensors.ptr());
     run_boundary(key, &run_body, &body);
   }
   return std::move(body.result);
@@ -84,6 +95,7 @@ void give_gil(void* taken) { delete static_cast<GilAcquire*>(taken); }
 nb::dict stats() {
   const FollowStats& s = follow_stats();
   nb::dict d;
+  d["signatures"] = s.signatures;
   d["recorded"] = s.recorded;
   d["followed"] = s.followed;
   d["mismatches"] = s.mismatches;

@@ -5,6 +5,7 @@
 
 #include "sorus/base/fork_mutex.h"
 #include "sorus/compiler/frame.h"
+#include "sorus/compiler/signatures.h"
 
 namespace sorus {
 namespace {
@@ -97,6 +98,7 @@ void run_in_frame(uint64_t key, BoundaryBody body, void* context) {
     std::unique_ptr<Plan> plan;
     ~Borrowed() { PlanStore::instance().give(key, std::move(plan)); }
   } borrowed{key, PlanStore::instance().take(key)};
+  if (borrowed.plan->segments.empty()) note_new_recording();
   Frame& frame = Frame::current();
   Open open(frame, *borrowed.plan);
   try {
@@ -129,6 +131,8 @@ uint64_t signature_of(std::span<const Tensor> operands) {
 TensorFunction jit(TensorFunction f) {
   return [f = std::move(f), id = new_boundary_id()](const TensorList& in) {
     TensorList out;
+    const std::span<const Tensor> operands(in);
+    NamedCall named(id, operands);
     run_boundary(hash_combine(id, signature_of(in)), [&] { out = f(in); });
     return out;
   };
@@ -137,7 +141,9 @@ TensorFunction jit(TensorFunction f) {
 std::function<Tensor(const Tensor&)> jit(std::function<Tensor(const Tensor&)> f) {
   return [f = std::move(f), id = new_boundary_id()](const Tensor& x) {
     Tensor out;
-    run_boundary(hash_combine(id, signature_of(std::span<const Tensor>(&x, 1))), [&] { out = f(x); });
+    const std::span<const Tensor> in(&x, 1);
+    NamedCall named(id, in);
+    run_boundary(hash_combine(id, signature_of(in)), [&] { out = f(x); });
     return out;
   };
 }

@@ -58,6 +58,7 @@ struct Plan {
 
 /// Counters of a thread, for tests and reports.
 struct FollowStats {
+  int64_t signatures = 0;  ///< boundary calls that found no recording
   int64_t recorded = 0;    ///< calls run eagerly while recording
   int64_t followed = 0;    ///< calls matched with a recording
   int64_t mismatches = 0;  ///< segments that ended otherwise than any recorded one
