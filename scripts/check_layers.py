@@ -11,6 +11,7 @@ Reads the `#include` lines of every C++ file under src/sorus and prints each vio
 * Headers of the project are included by their full path, "sorus/room/file.h". A folder's detail/ is private.
 * `sorus/sorus.h` is the umbrella: it includes everything and nothing in src/sorus includes it.
 * Some libraries belong to one room (`OWNED_LIBRARIES`).
+* No two attribute structs have one name: a program would take either for the other without a word.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 }
 
 UMBRELLA = PurePosixPath("sorus.h")
+ATTRIBUTES = re.compile(r"^struct (\w+Attrs) \{", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
 # library header (pattern over the included path) -> (rooms that may include it, rule in words)
@@ -152,6 +154,7 @@ def check_tree(root: Path) -> list[str]:
     base = root / "src" / "sorus"
     reach = closure(BELOW)
     problems = []
+    attributes: dict[str, Path] = {}
     for name in checkout_files(root):
         if name.suffix not in CPP_SUFFIXES or name.parts[:2] != ("src", "sorus"):
             continue
@@ -160,6 +163,9 @@ def check_tree(root: Path) -> list[str]:
             problems.append(f"{name}:1: unknown room: add it to the table in scripts/check_layers.py")
             continue
         text = (root / name).read_text(encoding="utf-8")
+        for struct in ATTRIBUTES.findall(text):
+            if attributes.setdefault(struct, name) != name:
+                problems.append(f"{name}:1: {struct} is also in {attributes[struct]}: give it its own name")
         for include in includes_of(text, source):
             beside = (base / source.parent / include.target).is_file()
             rule = violation(include, reach, beside)
