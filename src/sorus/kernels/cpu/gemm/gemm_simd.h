@@ -9,6 +9,8 @@
 
 #include <immintrin.h>
 
+#include <cstring>
+
 HWY_BEFORE_NAMESPACE();
 namespace sorus::kernels::gemm::HWY_NAMESPACE {
 
@@ -252,11 +254,8 @@ void pack_a(int64_t rows, int64_t k, const float* from, int64_t row, int64_t col
       const float* f = from + p * column + i * kBlockRows;
       float* t = to + i * panel + p * kBlockRows;
       for (int64_t at = 0; at < count * kBlockRows; at += kLine) hwy::Prefetch(f + kAhead * column + at);
-      for (int64_t g = 0; g < count; ++g, f += kBlockRows, t += panel) {
-        _mm_storeu_ps(t, _mm_loadu_ps(f));
-        _mm_storel_pi(reinterpret_cast<__m64*>(t + 4),
-                      _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(f + 4))));
-      }
+      for (int64_t g = 0; g < count; ++g, f += kBlockRows, t += panel)
+        std::memcpy(t, f, kBlockRows * sizeof(float));
     }
   }
   for (int64_t i = whole * kBlockRows; i < rows; i += kBlockRows) {
