@@ -82,6 +82,8 @@ def _as_bound(what, name, value):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{what}: '{name}' has the wrong type: got {value!r}, need an int")
+    if not -(2**62) <= value < 2**62:
+        raise ValueError(f"{what}: '{name}' is out of range: got {value}, need -2^62 <= {name} < 2^62")
     return int(value)
 
 
@@ -109,7 +111,11 @@ def cond(pred, true_fn=None, false_fn=None, *operands):
         return _condition_number(pred, true_fn)
     _callable("cond", "false_fn", false_fn)
     given = _with_tensors(tuple(operands))
-    pred = pred if isinstance(pred, Tensor) else Tensor(pred)
+    if _is_number(pred):
+        pred = Tensor(pred)
+    elif not isinstance(pred, Tensor):
+        got = type(pred).__name__
+        raise TypeError(f"cond: 'pred' has the wrong type: got {got}, need a Tensor or a number")
     branches = [_Body("cond", f, given, spread=True) for f in (true_fn, false_fn)]
     out = _core.cond(pred, *branches, _tree.tensors(given))
     branches[0].must_give(branches[1].result, branches[0].result)

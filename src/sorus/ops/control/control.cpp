@@ -7,6 +7,7 @@
 #include "sorus/dispatch/apply.h"
 #include "sorus/dispatch/body.h"
 #include "sorus/ops/control/attributes.h"
+#include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
@@ -315,6 +316,23 @@ TensorList keys_of_steps(const Traced& traced, int64_t length) {
   return keys;
 }
 
+/// A scan whose body is told of as that of `name`.
+ScanResult scan_as(std::string_view name, const TensorFunction& body, const TensorList& init,
+                   const TensorList& xs, const ScanOptions& options) {
+  const int64_t length = scan_length(xs, options);
+  Types types = types_of(init);
+  for (const Tensor& x : xs) types.push_back(row_type(x.type()));
+  const Traced traced = trace(name, body, types);
+  const size_t keys = traced.draws.size();
+  TensorList all = joined(joined(init, xs), keys_of_steps(traced, length));
+  append(all, part(traced.captured, keys, traced.captured.size() - keys));
+  const TensorList out =
+      apply_control(scan_op, all,
+                    ScanLoopAttrs{traced.body, static_cast<int64_t>(init.size()),
+                                  static_cast<int64_t>(xs.size() + keys), length, options.reverse});
+  return {part(out, 0, init.size()), part(out, init.size(), out.size() - init.size())};
+}
+
 }  // namespace
 
 TensorList cond(const Tensor& predicate, const TensorFunction& if_true, const TensorFunction& if_false,
@@ -340,34 +358,26 @@ TensorList while_loop(const TensorFunction& condition, const TensorFunction& bod
 
 ScanResult scan(const TensorFunction& body, const TensorList& init, const TensorList& xs,
                 const ScanOptions& options) {
-  const int64_t length = scan_length(xs, options);
-  Types types = types_of(init);
-  for (const Tensor& x : xs) types.push_back(row_type(x.type()));
-  const Traced traced = trace("scan", body, types);
-  const size_t keys = traced.draws.size();
-  TensorList all = joined(joined(init, xs), keys_of_steps(traced, length));
-  append(all, part(traced.captured, keys, traced.captured.size() - keys));
-  const TensorList out =
-      apply_control(scan_op, all,
-                    ScanLoopAttrs{traced.body, static_cast<int64_t>(init.size()),
-                                  static_cast<int64_t>(xs.size() + keys), length, options.reverse});
-  return {part(out, 0, init.size()), part(out, init.size(), out.size() - init.size())};
+  return scan_as("scan", body, init, xs, options);
 }
 
 TensorList fori_loop(int64_t lower, int64_t upper, const TensorFunction& body, const TensorList& init) {
-  const int64_t length = std::max<int64_t>(upper - lower, 0);
-  const Tensor steps = arange(static_cast<double>(lower), static_cast<double>(lower + length), 1);
-  const size_t carried = init.size();
+  constexpr int64_t kFarthest = int64_t{1} << 62;
+  SORUS_CHECK(lower >= -kFarthest && upper <= kFarthest, ValueError,
+              "fori_loop: bounds are out of range: got {} and {}, need at most 2^62 either way", lower,
+              upper);
+  const Tensor one(int64_t{1});
+  // The integer is carried, so that a long loop holds no list of them.
   const auto step = [&](const TensorList& in) {
-    TensorList reordered{in[carried]};
-    for (size_t i = 0; i < carried; ++i) reordered.push_back(in[i]);
-    return body(reordered);
+    const TensorList out = body(in);
+    SORUS_CHECK(out.size() + 1 == in.size(), TypeError,
+                "fori_loop: the body gives another number of values than it carries: got {}, need {}",
+                out.size(), in.size() - 1);
+    return joined({add(in[0], one)}, out);
   };
-  ScanResult result = scan(step, init, {steps});
-  SORUS_CHECK(result.ys.empty(), TypeError,
-              "fori_loop: the body gives more results than it carries: got {}, need {}",
-              carried + result.ys.size(), carried);
-  return result.carry;
+  const ScanResult result = scan_as("fori_loop", step, joined({Tensor(lower)}, init), {},
+                                    {.length = std::max<int64_t>(upper - lower, 0)});
+  return part(result.carry, 1, init.size());
 }
 
 }  // namespace sorus

@@ -40,7 +40,8 @@ struct ScanResult {
 [[nodiscard]] SORUS_API ScanResult scan(const TensorFunction& body, const TensorList& init,
                                         const TensorList& xs, const ScanOptions& options = {});
 
-/// scan over the integers lower, lower + 1, ..., upper - 1 (int64 scalars): body(i, carry...) gives carry.
+/// For each of the integers lower, lower + 1, ..., upper - 1 (int64 scalars): body(i, carry...) gives carry.
+/// As scan where it draws numbers. Throws ValueError for bounds beyond 2^62, TypeError as scan does.
 [[nodiscard]] SORUS_API TensorList fori_loop(int64_t lower, int64_t upper, const TensorFunction& body,
                                              const TensorList& init);
 
