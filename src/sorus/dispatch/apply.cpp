@@ -158,8 +158,10 @@ void compute(const ScopeState& scope, const OpDef& op, OperandSpan in, AttrsRef 
 /// Memory that the host program shares may be written by it at any time. What is computed from it is
 /// computed at the call, as in eager mode: under a recorder that is a read of the results.
 void read_what_shared_memory_gave(Recorder& recorder, OperandSpan in, std::span<const Tensor> out) {
+  // What is pending is of no such memory, and another thread may be giving it its bytes just now.
   auto shared = [](const Tensor* t) {
-    return t && t->defined() && t->value()->storage && t->value()->storage->is_external();
+    return t && t->defined() && !t->value()->is_pending() && t->value()->storage &&
+           t->value()->storage->is_external();
   };
   if (recorder.is_abstract() || std::none_of(in.begin(), in.end(), shared)) return;
   for (const Tensor& t : out) {
