@@ -41,7 +41,8 @@ ForkMutex::ForkMutex() {
 }
 
 ForkMutex& fork_mutex_of(const void* object) {
-  static auto& mutexes = *new std::array<ForkMutex, 64>;
+  // A fork takes all mutexes, and the thread sanitizer follows at most 64 locks of a thread.
+  static auto& mutexes = *new std::array<ForkMutex, 32>;
   return mutexes[mix_bits(reinterpret_cast<uintptr_t>(object)) % mutexes.size()];
 }
 
