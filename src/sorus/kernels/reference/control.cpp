@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "sorus/base/interrupt.h"
 #include "sorus/dispatch/body.h"
 #include "sorus/dispatch/kernel.h"
