@@ -7,21 +7,35 @@
 
 namespace sorus {
 
-std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
-                                                      std::span<const Strides> input_strides) {
-  while (true) {
-    Binder binder(graph, input_strides);
-    if (auto binding = binder.run()) return binding;
-    auto changed = std::make_shared<Graph>(*graph);
-    binder.parts().empty() ? changed->inline_call(binder.refused())
-                           : changed->split_call(binder.refused(), binder.parts());
-    graph = std::move(changed);
-  }
+namespace {
+
+/// Values that a graph would have, had all calls given way to their nodes.
+size_t flat_values(const Graph& graph) {
+  size_t count = graph.value_count();
+  for (const Node& n : graph.nodes)
+    if (n.body) count += flat_values(*n.body);
+  return count;
 }
 
-Binder::Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> input_strides)
+}  // namespace
+
+std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
+                                                      std::span<const Strides> input_strides) {
+  auto binding = Binder(graph, nullptr, input_strides).run();
+  while (!binding) {
+    // Parts of a call may be refused in their turn, so that there is no bound to what is added.
+    auto changed = std::make_shared<Graph>(*graph);
+    changed->reserve_values(2 * flat_values(*graph));
+    binding = Binder(changed, changed.get(), input_strides).run();
+    graph = std::move(changed);
+  }
+  return binding;
+}
+
+Binder::Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides)
     : owner_(std::move(graph)),
       graph_(*owner_),
+      own_(own),
       binding_(std::make_shared<Executable::Binding>()),
       values_(graph_.value_count()),
       donor_taken_(graph_.inputs.size(), 0) {
@@ -32,18 +46,32 @@ Binder::Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> inpu
 std::shared_ptr<const Executable::Binding> Binder::run() {
   place_sources();
   find_last_uses();
-  for (const Node& node : graph_.nodes) {
-    if (!node.body) {
-      bind_node(node);
-    } else if (!bind_call(node)) {
-      refused_ = static_cast<size_t>(&node - graph_.nodes.data());
-      return nullptr;
-    }
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    while (graph_.nodes[i].body && !bind_call(graph_.nodes[i]))
+      if (!give_way(i)) return nullptr;
+    if (!graph_.nodes[i].body) bind_node(graph_.nodes[i]);
   }
+  for (size_t s = 0; s < binding_->steps.size(); ++s)
+    binding_->steps[s].node = &graph_.nodes[static_cast<size_t>(step_nodes_[s])];
   for (ValueId v : graph_.outputs) binding_->outputs.push_back(values_[static_cast<size_t>(v)]);
   settle_buffers();
   plan();
   return std::move(binding_);
+}
+
+/// What is bound so far stays: it knows nodes by their number and refers to types, which do not move.
+bool Binder::give_way(size_t index) {
+  if (!own_ || own_->value_count() + own_->nodes[index].body->value_count() > own_->value_capacity())
+    return false;
+  parts_.empty() ? own_->inline_call(index) : own_->split_call(index, parts_);
+  const size_t known = values_.size();
+  values_.resize(own_->value_count());
+  place_constants(known);
+  find_last_uses();
+  alive_until_.assign(alive_until_.size(), -1);
+  for (const Node& n : std::span(own_->nodes).first(index))
+    for (ValueId v : n.out) note_use(values_[static_cast<size_t>(v)].buffer, v);
+  return true;
 }
 
 void Binder::place_sources() {
@@ -52,7 +80,12 @@ void Binder::place_sources() {
     v.strides = binding_->input_strides[i];
     v.buffer = add_buffer(Place::kInput, static_cast<int32_t>(i), 0);
   }
-  for (size_t id = 0; id < graph_.value_count(); ++id) {
+  place_constants(0);
+}
+
+/// Of the values from `first` on.
+void Binder::place_constants(size_t first) {
+  for (size_t id = first; id < graph_.value_count(); ++id) {
     auto value = static_cast<ValueId>(id);
     if (!graph_.is_constant(value)) continue;
     values_[id].strides = graph_.constant(value).strides();
@@ -63,6 +96,7 @@ void Binder::place_sources() {
 /// The node after which no call reads a value, views of it included; outputs are never dead.
 void Binder::find_last_uses() {
   last_use_.assign(graph_.value_count(), -1);
+  last_check_ = -1;
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     for (ValueId v : graph_.nodes[i].in)
       if (v != kNoValue) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
@@ -110,10 +144,9 @@ void Binder::bind_node(const Node& node) {
     arrays.push_back(bind_result(node, i, index, i == 0 ? kernel.in_place : 0, arrays, out[i]));
   Step step;
   step.kernel = &kernel;
-  step.node = &node;
   if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(bytes));
-  push_step(step, arrays, in.size());
+  push_step(step, node, arrays, in.size());
 }
 
 /// A call of a body as one step; false when nobody knows how to run it whole.
@@ -141,8 +174,7 @@ bool Binder::bind_call(const Node& node) {
   }
   Step step;
   step.region = program.get();
-  step.node = &node;
-  push_step(step, arrays, in.size());
+  push_step(step, node, arrays, in.size());
   ExecutableReport& r = binding_->report;
   r.nodes += static_cast<int>(node.body->nodes.size());
   r.fused_nodes += static_cast<int>(node.body->nodes.size());
@@ -151,7 +183,7 @@ bool Binder::bind_call(const Node& node) {
   return true;
 }
 
-void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_count) {
+void Binder::push_step(Step step, const Node& node, std::span<const BoundArray> arrays, size_t in_count) {
   step.first = static_cast<uint32_t>(binding_->arrays.size());
   step.in_count = static_cast<uint32_t>(in_count);
   step.out_count = static_cast<uint32_t>(arrays.size() - in_count);
@@ -160,6 +192,7 @@ void Binder::push_step(Step step, std::span<const BoundArray> arrays, size_t in_
     if (a.buffer >= 0) touch(a.buffer);
   }
   binding_->steps.push_back(step);
+  step_nodes_.push_back(static_cast<int32_t>(&node - graph_.nodes.data()));
 }
 
 /// Results that share their operand's buffer; false when its strides do not allow it.
@@ -195,8 +228,7 @@ BoundArray Binder::convert(const Node& node, const BoundArray& from, const Strid
   copy.buffer =
       add_buffer(Place::kArena, -1, from.array.numel() * static_cast<int64_t>(dtype_size(from.array.dtype)));
   Step step;
-  step.node = &node;
-  push_step(step, std::vector<BoundArray>{from, copy}, 1);
+  push_step(step, node, std::vector<BoundArray>{from, copy}, 1);
   ++binding_->report.conversions;
   return copy;
 }

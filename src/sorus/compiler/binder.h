@@ -16,22 +16,23 @@ namespace sorus {
 /// Resolves a graph for given input strides, node by node in order. Used once.
 class Binder {
  public:
-  Binder(std::shared_ptr<const Graph> graph, std::span<const Strides> input_strides);
-  /// Null when the call at refused() cannot run as a region, but its nodes or, where parts() are given, those
-  /// as calls of their own can.
+  /// `own` is the same graph where it may be changed, else null.
+  Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides);
+  /// A call that cannot run as a region gives way to its nodes, or to these as calls of their own. Null when
+  /// one should, and the graph may not be changed or has no room.
   std::shared_ptr<const Executable::Binding> run();
-  [[nodiscard]] size_t refused() const { return refused_; }
-  [[nodiscard]] const std::vector<int32_t>& parts() const { return parts_; }
 
  private:
   using ArrayVector = SmallVector<Array, 4>;
   void place_sources();
+  void place_constants(size_t first);
   void find_last_uses();
+  bool give_way(size_t index);
   int32_t add_buffer(Place place, int32_t index, int64_t bytes);
   [[nodiscard]] Array array_of(ValueId v) const;
   void bind_node(const Node& node);
   bool bind_call(const Node& node);
-  void push_step(Step step, std::span<const BoundArray> arrays, size_t in_count);
+  void push_step(Step step, const Node& node, std::span<const BoundArray> arrays, size_t in_count);
   bool bind_view(const Node& node);
   BoundArray bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array);
   BoundArray convert(const Node& node, const BoundArray& from, const Strides& wanted);
@@ -47,14 +48,15 @@ class Binder {
 
   std::shared_ptr<const Graph> owner_;
   const Graph& graph_;
+  Graph* own_;
   std::shared_ptr<Executable::Binding> binding_;
+  std::vector<int32_t> step_nodes_;   ///< by step: index of its node
   std::vector<BoundValue> values_;    ///< by value id
   std::vector<int32_t> last_use_;     ///< by value id: index of the last node that reads it
   std::vector<int32_t> alive_until_;  ///< by buffer: the same over all values in it
   std::vector<char> donor_taken_;     ///< by input: a result may take its storage already
-  size_t refused_ = 0;
-  std::vector<int32_t> parts_;  ///< by node of the refused call's body
-  int32_t last_check_ = -1;     ///< last node whose values are checked; inputs are not written before it
+  std::vector<int32_t> parts_;        ///< by node of the refused call's body
+  int32_t last_check_ = -1;  ///< last node whose values are checked; inputs are not written before it
 };
 
 }  // namespace sorus

@@ -62,6 +62,9 @@ class SORUS_API Graph {
   void split_call(size_t index, std::span<const int32_t> parts);
   [[nodiscard]] const TensorType& type(ValueId v) const { return types_[static_cast<size_t>(v)]; }
   [[nodiscard]] size_t value_count() const { return types_.size(); }
+  /// References that type() gave stay valid until there are more values than that.
+  [[nodiscard]] size_t value_capacity() const { return types_.capacity(); }
+  void reserve_values(size_t count) { types_.reserve(count); }
   /// The bytes of a constant; undefined for any other value.
   [[nodiscard]] const Tensor& constant(ValueId v) const { return constants_[static_cast<size_t>(v)]; }
   [[nodiscard]] bool is_constant(ValueId v) const { return constant(v).defined(); }
