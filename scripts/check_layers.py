@@ -35,7 +35,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "autograd": ("dispatch",),
     "ir": ("dispatch", "core"),
     "kernels": ("dispatch", "ir", "math"),
-    "compiler": ("ir", "dispatch"),
+    "compiler": ("ir", "dispatch", "formats"),
     "nn": ("ops", "autograd"),
     "optim": ("nn",),
     "data": ("core",),

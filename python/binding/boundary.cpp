@@ -7,6 +7,8 @@
 #include "binding/release_gil.h"
 #include "sorus/base/hash.h"
 #include "sorus/base/host_lock.h"
+#include "sorus/compiler/compile_cache.h"
+#include "sorus/compiler/compile_stats.h"
 #include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
 #include "sorus/compiler/signatures.h"
@@ -72,21 +74,31 @@ nb::list call_pure(PureFunction& f, nb::handle tensors) {
 
 std::string package_folder;  // frames of the package itself are not the user's
 
-/// "file.py:12 in construct" of the innermost frame of the user's own code.
+std::string_view text_of(PyObject* string) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(string, &size);  // kept in the string
+  if (text) return {text, static_cast<size_t>(size)};
+  PyErr_Clear();
+  return "?";
+}
+
+/// "file.py:12 in construct" of the innermost frame of the user's own code. Called for each call recorded.
 std::string python_call_site() {
   if (!Py_IsInitialized()) return "";
   GilAcquire gil;
-  nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
-  while (frame.is_valid()) {
-    auto* f = reinterpret_cast<PyFrameObject*>(frame.ptr());
-    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(f)));
-    auto file = nb::cast<std::string>(code.attr("co_filename"));
-    if (!file.starts_with(package_folder))
-      return file + ":" + std::to_string(PyFrame_GetLineNumber(f)) + " in " +
-             nb::cast<std::string>(code.attr("co_name"));
-    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+  PyFrameObject* f = PyThreadState_GetFrame(PyThreadState_Get());
+  std::string found;
+  while (f && found.empty()) {
+    PyCodeObject* code = PyFrame_GetCode(f);
+    if (const std::string_view file = text_of(code->co_filename); !file.starts_with(package_folder))
+      found = fmt::format("{}:{} in {}", file, PyFrame_GetLineNumber(f), text_of(code->co_name));
+    Py_DECREF(code);
+    PyFrameObject* back = found.empty() ? PyFrame_GetBack(f) : nullptr;
+    Py_DECREF(f);
+    f = back;
   }
-  return "";
+  Py_XDECREF(f);
+  return found;
 }
 
 void* take_gil() { return Py_IsInitialized() ? new GilAcquire : nullptr; }
@@ -102,6 +114,20 @@ nb::dict stats() {
   d["branches"] = s.branches;
   d["programs"] = s.programs;
   d["runs"] = s.runs;
+  return d;
+}
+
+nb::dict compiling() {
+  const CompileStats s = compile_stats();
+  nb::dict d;
+  d["programs"] = s.programs;
+  d["cache_hits"] = s.cache_hits;
+  d["cache_misses"] = s.cache_misses;
+  d["cache_stored"] = s.cache_stored;
+  d["cache_damaged"] = s.cache_damaged;
+  d["pass_seconds"] = s.pass_seconds;
+  d["bindings"] = s.bindings;
+  d["bind_seconds"] = s.bind_seconds;
   return d;
 }
 
@@ -124,6 +150,8 @@ void bind_boundary(nb::module_& m) {
   m.def("run_boundary", &bound_run_boundary);
   m.def("in_boundary", [] { return scope_state().recorder != nullptr; });
   m.def("follow_stats", &stats);
+  m.def("compile_stats", &compiling);
+  m.def("set_compile_cache", [](const std::string& folder) { set_compile_cache(folder); });
   m.def("clear_recordings", &clear_recordings);
   m.def("dump_graphs",
         [](int level, const std::string& folder) { dump_graphs(static_cast<GraphDump>(level), folder); });

@@ -42,6 +42,7 @@ _LAZY_NAMES = {
     "ms_function": "_jit",
     "jit_class": "_jit",
     "ms_class": "_jit",
+    "compile_stats": "_programs",
     "run_check": "_check",
 }
 _LAZY_NAMES.update(

@@ -28,6 +28,9 @@ def on_setting(name, value):
     elif name in ("save_graphs", "save_graphs_path"):
         level = _context.get_context("save_graphs")
         _core.dump_graphs(2 if level is True else min(level, 2), _context.get_context("save_graphs_path"))
+    elif name in ("enable_compile_cache", "compile_cache_path"):
+        enabled = _context.get_context("enable_compile_cache")
+        _core.set_compile_cache(_context.get_context("compile_cache_path") if enabled else "")
     elif name == "numerics":
         _core.set_relaxed_numerics(value == "relaxed")
 

@@ -1,6 +1,7 @@
 """The settings of a process: `set_context(mode=PYNATIVE_MODE)` and what it takes."""
 
 import difflib
+import os
 import warnings
 
 GRAPH_MODE = 0
@@ -27,8 +28,8 @@ _VALUES = {
     "jit_level": "",
     "jit_syntax_level": 2,
     "exec_order": "bfs",
-    "compile_cache_path": ".",
-    "enable_compile_cache": False,
+    "compile_cache_path": os.environ.get("MS_COMPILER_CACHE_PATH") or ".",
+    "enable_compile_cache": os.environ.get("MS_COMPILER_CACHE_ENABLE") == "1",
     "runtime_num_threads": 0,
     "op_timeout": 900,
     "precompile_only": False,
@@ -102,10 +103,22 @@ def _save_graphs(value):
     return value
 
 
-def _folder(value):
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"set_context: save_graphs_path has the wrong type: got {value!r}, need a folder")
-    return value
+def _folder(name):
+    def check(value):
+        if not isinstance(value, str) or not value:
+            raise TypeError(f"set_context: {name} has the wrong type: got {value!r}, need a folder")
+        return value
+
+    return check
+
+
+def _switch(name):
+    def check(value):
+        if not isinstance(value, bool):
+            raise TypeError(f"set_context: {name} has the wrong type: got {value!r}, need a bool")
+        return value
+
+    return check
 
 
 def _numerics(value):
@@ -122,19 +135,21 @@ _CHECKS = {
     "runtime_num_threads": _number_from(0),
     "numerics": _numerics,
     "save_graphs": _save_graphs,
-    "save_graphs_path": _folder,
+    "save_graphs_path": _folder("save_graphs_path"),
+    "compile_cache_path": _folder("compile_cache_path"),
+    "enable_compile_cache": _switch("enable_compile_cache"),
 }
 
 
 def set_context(**kwargs):
     """Changes settings. Those that have no meaning here are kept and given back by `get_context`.
 
-    `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are
-    the same to the bit in
-    every mode) or "relaxed"; `save_graphs` 1 writes every graph that is compiled as it was recorded and as
-    it runs, True, 2 or 3 also after each pass, as text, as a picture and with a report of kernels and memory,
-    to the folder `save_graphs_path`, "." by default; an accelerator asked for is replaced by the CPU, with
-    one warning.
+    `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are the same
+    to the bit in every mode) or "relaxed"; `save_graphs` 1 writes every graph that is compiled as it was
+    recorded and as it runs, True, 2 or 3 also after each pass, as text, as a picture and with a report of
+    kernels and memory, to the folder `save_graphs_path`, "." by default; `enable_compile_cache` True
+    keeps compiled graphs in files under `compile_cache_path`, "." by default, for the next run of the
+    program; an accelerator asked for is replaced by the CPU, with one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")

@@ -7,6 +7,8 @@
 #include "sorus/base/log.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/compiler/boundary.h"
+#include "sorus/compiler/compile_cache.h"
+#include "sorus/compiler/compile_stats.h"
 #include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
 #include "sorus/core/generator.h"

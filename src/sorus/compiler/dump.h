@@ -26,6 +26,7 @@ SORUS_API void dump_graphs(GraphDump what, const std::string& folder = ".");
 class DumpedCompilation {
  public:
   explicit DumpedCompilation(const Graph& recorded);
+  [[nodiscard]] bool written() const { return what_ != GraphDump::kOff; }
   /// Runs the passes with `options`.
   void run_passes(Graph& graph, PassOptions options);
   void report(Executable& executable);

@@ -1,12 +1,14 @@
 #include "sorus/compiler/executable.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/base/throw_error.h"
 #include "sorus/compiler/binder.h"
+#include "sorus/compiler/compile_stats.h"
 #include "sorus/dispatch/apply.h"
 
 namespace sorus {
@@ -165,7 +167,10 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
     if (auto known = known_binding(strides)) return known;
   }
   // Binding takes other locks. Two threads may bind at once; the first to come is kept.
+  const auto start = std::chrono::steady_clock::now();
   std::shared_ptr<const Binding> made = bind_graph(graph_, strides);
+  note_compile_event(CompileEvent::kBinding,
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   std::shared_ptr<const Binding> dropped;  // destroyed without the lock
   std::lock_guard lock(mutex);
   if (auto known = known_binding(strides)) return known;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -34,8 +35,18 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<char*>(data_), size_);
 }
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), temporary_(path_ + ".tmp." + std::to_string(::getpid())) {
+namespace {
+
+/// Of its own for each writer.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<uint64_t> count{0};
+  return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path, Safety safety)
+    : path_(std::move(path)), temporary_(temporary_name(path_)), safety_(safety) {
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("cannot create the file");
 }
@@ -56,10 +67,11 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(fd_) != 0) fail("cannot write the file");
+  if (safety_ == Safety::kDurable && ::fsync(fd_) != 0) fail("cannot write the file");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot give the file its name");
   ::close(fd_);
   fd_ = -1;
+  if (safety_ == Safety::kCache) return;
   // The name itself is on disk only when the folder is.
   size_t slash = path_.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);

@@ -25,10 +25,14 @@ class SORUS_API MappedFile {
 
 /// Writes a file under a temporary name beside the target and gives it its name in commit(), after the bytes
 /// have reached the disk: no moment leaves a file that looks whole and is not. Without commit() nothing is
-/// left behind. Throws IOError naming path and reason (no space, no permission, no folder).
+/// left behind. Threads and processes may write the same file at once: one of them wins. Throws IOError
+/// naming path and reason (no space, no permission, no folder).
 class SORUS_API AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  /// kCache: commit() does not wait for the disk, for files whose loss does no harm and whose damage is
+  /// found.
+  enum class Safety { kDurable, kCache };
+  explicit AtomicFile(std::string path, Safety safety = Safety::kDurable);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -38,6 +42,7 @@ class SORUS_API AtomicFile {
  private:
   [[noreturn]] void fail(const char* what) const;
   std::string path_, temporary_;
+  Safety safety_;
   int fd_ = -1;
 };
 

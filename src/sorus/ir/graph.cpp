@@ -210,6 +210,7 @@ void Graph::verify() const {
       continue;
     }
     SORUS_INTERNAL(!n.body, "graph {}: {} has a body", name, n.op->name);
+    check_operands(*n.op, std::span<const ValueId>(n.in.data(), n.in.size()));
     TypeList expected = infer_types(*n.op, operand_types(*this, n), n.attrs.ref().data);
     SORUS_INTERNAL(expected.size() == n.out.size(), "graph {}: {} has {} results, inference says {}", name,
                    n.op->name, n.out.size(), expected.size());
