@@ -45,6 +45,7 @@ constexpr int64_t kStridedDepth = 256;  // where a tile of a is copied for them
 constexpr int64_t kShort = 256;         // sums that are better cut to
 constexpr int64_t kShortDepth = 128;    // whose panel of b the nearest cache holds
 constexpr int64_t kTileRows = 512;      // that make packing b for them alone worth it
+constexpr int64_t kNearStep = 512;      // between columns of a that are as good where they lie
 constexpr int64_t kPartDepth = 2048;    // of the parts of long sums
 constexpr int64_t kPartialBytes = 64 << 20;
 constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache for all of b
@@ -116,14 +117,28 @@ bool is_better_swapped(const MatmulProblem& p) {
     return p.b.row_stride == 1 && p.b.col_stride != 1 && p.a.col_stride == 1 && p.m <= kMostRows &&
            2 * p.m <= p.n;
   }
-  return p.a.row_stride == 1 && p.a.col_stride != 1 && p.b.col_stride == 1 && p.m >= 2 * p.n && !p.has_bias &&
-         p.activation == onednn::Activation::kNone;
+  if (p.a.row_stride != 1 || p.a.col_stride == 1 || p.b.col_stride != 1 || p.has_bias ||
+      p.activation != onednn::Activation::kNone) {
+    return false;
+  }
+  bool whole_panels = std::min(p.m, p.n) >= panel();
+  return whole_panels && std::max(p.a.col_stride, p.b.row_stride) <= kNearStep ? p.n > p.m : p.m >= 2 * p.n;
 }
 
 MatrixLayout transposed(MatrixLayout layout) {
   std::swap(layout.row_stride, layout.col_stride);
   return layout;
 }
+
+/// A tile of the result, or of a part of its sums.
+struct Tile {
+  int64_t batch, part, mi, ni;
+};
+/// The sums of a tile over [begin, begin + k).
+struct Step {
+  Tile tile;
+  int64_t begin, k;
+};
 
 /// A problem with its tiles and its places in the workspace. All of it is cheap, so nothing is kept. Parts of
 /// sums depend on the sizes alone; the rest, which changes no bit, may follow the strides.
@@ -134,7 +149,7 @@ struct Call {
   MatrixLayout a, b;
   Cut parts, m, n, depth;
   int64_t pieces = 1;
-  bool a_strided, b_shared = true, b_direct, pack_a_first, pack_b_first;
+  bool a_strided, a_direct, b_shared = true, b_direct, pack_a_first, pack_b_first, asks;
   int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
 
   explicit Call(const MatmulProblem& problem) : p(problem), swapped(is_better_swapped(problem)) {
@@ -149,13 +164,18 @@ struct Call {
     if (p.k == 1) a.col_stride = 1;
     if (p.n == 1 && b.row_stride != 1) b.col_stride = 1;
     a_strided = a.col_stride != 1;
+    cut_parts();
+    a_direct = a_strided && a.row_stride == 1 && parts.count > 1 && a.col_stride <= kNearStep;
     cut_tiles();
-    // A few rows, or a block that the nearest cache holds as it lies.
+    // A few rows, one panel as it would be packed, or a block that the nearest cache holds as it lies.
     constexpr int64_t kBlockDepth = 128, kBlockUses = 256, kPage = 1024;
     b_direct = !p.b_is_packed && b.col_stride == 1 &&
-               (p.m < kFewRows || (p.k <= kBlockDepth && p.m <= kBlockUses && b.row_stride % kPage != 0));
-    pack_a_first = a_strided && n.count > 1;
+               (p.m < kFewRows || (p.n == panel() && b.row_stride == p.n) ||
+                (p.k <= kBlockDepth && p.m <= kBlockUses && b.row_stride % kPage != 0));
+    pack_a_first = a_strided && !a_direct && n.count > 1;
     pack_b_first = !b_direct && !p.b_is_packed && (m.count > 2 || (b_shared && batch > 1));
+    // Kernels that read a by rows have no registers left for asking, and lose 5 to 10 % by it.
+    asks = parts.count > 1 && a_strided && !pack_a_first && !pack_b_first && !p.b_is_packed;
     if (pack_a_first) a_offset = take(batch * a_matrix());
     if (pack_b_first) b_offset = take(b_matrices() * b_matrix());
     if (parts.count > 1) partial_offset = take(batch * parts.count * p.m * p.n);
@@ -166,6 +186,18 @@ struct Call {
   [[nodiscard]] int64_t b_matrix() const { return panels() * panel() * p.k; }
   [[nodiscard]] int64_t a_panel() const { return panel_of_a(p.k); }
   [[nodiscard]] int64_t a_matrix() const { return ceil_div(p.m, kBlockRows) * a_panel(); }
+  [[nodiscard]] Tile tile(int64_t unit) const {
+    int64_t rest = unit / m.count;
+    return {rest / n.count / parts.count, rest / n.count % parts.count, unit % m.count, rest % n.count};
+  }
+  [[nodiscard]] const float* a_at(const float* data, const Step& step) const {
+    return data + offset(a, step.tile.batch) + m.begin(step.tile.mi) * a.row_stride +
+           step.begin * a.col_stride;
+  }
+  [[nodiscard]] const float* b_at(const float* data, const Step& step) const {
+    return data + offset(b, step.tile.batch) + step.begin * b.row_stride +
+           n.begin(step.tile.ni) * b.col_stride;
+  }
   /// Results that no cache holds are written past them, where rows allow it.
   [[nodiscard]] bool streams(const float* out) const {
     constexpr int64_t kLarge = 32 << 20;
@@ -191,17 +223,24 @@ struct Call {
     return at;
   }
 
-  void cut_tiles() {
+  /// Floating-point operations.
+  [[nodiscard]] double work() const {
+    return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+           static_cast<double>(batch);
+  }
+
+  void cut_parts() {
     // An even number of parts, as of pieces, keeps two threads equally busy.
     int64_t wanted_parts = p.k >= kLongestSum ? round_up(ceil_div(p.k, kPartDepth), 2) : 1;
     int64_t partial_bytes = batch * p.m * p.n * static_cast<int64_t>(sizeof(float));
     wanted_parts = std::clamp<int64_t>(kPartialBytes / partial_bytes, 1, wanted_parts);
     parts = Cut(p.k, wanted_parts, 16);
-    double work = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-                  static_cast<double>(batch);
-    auto worth = static_cast<uint64_t>(std::clamp(work / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
+  }
+
+  void cut_tiles() {
+    auto worth = static_cast<uint64_t>(std::clamp(work() / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
     auto few = static_cast<int64_t>(std::bit_ceil(worth));
-    pieces = round_up(std::clamp(static_cast<int64_t>(work / kLargePieceWork), few, kMaxPieces), few);
+    pieces = round_up(std::clamp(static_cast<int64_t>(work() / kLargePieceWork), few, kMaxPieces), few);
     // Parts that are pieces enough are not cut further: each would be packed again.
     int64_t wanted = batch * parts.count >= few ? 1 : ceil_div(pieces, batch * parts.count);
     int64_t rows = ceil_div(p.m, kTileRows), columns = 1;
@@ -220,11 +259,15 @@ struct Call {
       int64_t few_rows = ceil_div(few, batch * parts.count * rows * columns);
       rows = std::min(rows * few_rows, ceil_div(p.m, kBlockRows));
     }
-    m = Cut(p.m, rows, kBlockRows);
+    // The rows of a transposed product are columns of the result, and two threads that write to one cache
+    // line wait for each other.
+    constexpr int64_t kLine = 16;
+    m = Cut(p.m, rows, swapped && parts.count == 1 ? kLine : kBlockRows);
     n = Cut(p.n, columns, panel());
     int64_t deepest = parts.size <= kShort ? kShortDepth : kDepth;
     if (2 * p.n <= panel()) deepest = 2 * kShortDepth;
     if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
+    if (a_direct) deepest = kShortDepth;
     depth = Cut(parts.size, ceil_div(parts.size, deepest), 1);
   }
 };
@@ -254,8 +297,8 @@ struct Target {
   int64_t row;
 };
 
-Target target_of(const Call& call, const Operands& data, int64_t batch, int64_t part, int64_t mi,
-                 int64_t ni) {
+Target target_of(const Call& call, const Operands& data, const Tile& tile) {
+  auto [batch, part, mi, ni] = tile;
   const MatmulProblem& p = call.p;
   if (call.swapped && call.parts.count == 1)
     return {scratch_c(call.m.length(mi) * call.n.length(ni)), call.n.length(ni)};
@@ -265,36 +308,67 @@ Target target_of(const Call& call, const Operands& data, int64_t batch, int64_t 
   return target;
 }
 
-/// The part [begin, begin + k) of the sums of one tile.
-void run_block(const Call& call, const Operands& data, int64_t batch, int64_t begin, int64_t k, bool first,
-               int64_t mi, int64_t ni, const Target& target) {
+/// Asks for what the next step of a long sum reads first, while this one is computed.
+Ahead ask_for(const Call& call, const Operands& data, const Step& step, const Step& next) {
+  Ahead ahead;
+  int64_t rows = call.m.length(step.tile.mi), columns = call.n.length(step.tile.ni);
+  auto rows_of = [](const float* from, int64_t count, int64_t length, int64_t row, int64_t column) {
+    return column == 1 ? Ahead::Rows{from, count, length, row} : Ahead::Rows{from, length, count, column};
+  };
+  ahead.parts[0] = rows_of(call.b_at(data.b, next), next.k, columns, call.b.row_stride, call.b.col_stride);
+  ahead.parts[1] = rows_of(call.a_at(data.a, next), next.k, rows, call.a.col_stride, call.a.row_stride);
+  constexpr int64_t kMostAtOnce = 8;
+  int64_t visits = ceil_div(columns, panel()) * (rows / kBlockRows) * (step.k / Ahead::kColumns);
+  ahead.rate = std::min(ceil_div(ahead.lines(), std::max<int64_t>(visits, 1)), kMostAtOnce);
+  return ahead;
+}
+
+/// One step of the sums of a tile; `next` follows, unless its k is 0.
+void run_step(const Call& call, const Operands& data, const Step& step, const Step& next,
+              const Target& target) {
   const MatmulProblem& p = call.p;
-  int64_t rows = call.m.length(mi), columns = call.n.length(ni);
-  int64_t row = call.m.begin(mi), column = call.n.begin(ni);
-  Block block{rows, k, 0, nullptr, call.a.row_stride, 0, nullptr, panel(), nullptr, target.row, first};
+  const Tile& tile = step.tile;
+  int64_t rows = call.m.length(tile.mi), columns = call.n.length(tile.ni), k = step.k;
+  Block block{rows,
+              k,
+              0,
+              call.a_at(data.a, step),
+              call.a.row_stride,
+              0,
+              kBlockRows,
+              nullptr,
+              panel(),
+              nullptr,
+              target.row,
+              step.begin == call.parts.begin(tile.part)};
   block.stream = call.streams(data.out) && k == p.k;
-  const float* a = data.a + call.offset(call.a, batch) + row * call.a.row_stride + begin * call.a.col_stride;
   if (call.pack_a_first) {
     block.a_panel = call.a_panel();
-    a = data.packed_a + batch * call.a_matrix() + row / kBlockRows * block.a_panel + begin * kBlockRows;
+    block.a = data.packed_a + tile.batch * call.a_matrix() +
+              call.m.begin(tile.mi) / kBlockRows * block.a_panel + step.begin * kBlockRows;
+  } else if (call.a_direct) {
+    block.a_panel = kBlockRows, block.a_column = call.a.col_stride;
   } else if (call.a_strided) {
     block.a_panel = panel_of_a(k);
     float* packed = scratch_a(ceil_div(rows, kBlockRows) * block.a_panel);
     HWY_DYNAMIC_DISPATCH(pack_a)
-    (rows, k, a, call.a.row_stride, call.a.col_stride, packed, block.a_panel);
-    a = packed;
+    (rows, k, block.a, call.a.row_stride, call.a.col_stride, packed, block.a_panel);
+    block.a = packed;
   }
-  block.a = a;
-  const float* b =
-      data.b + call.offset(call.b, batch) + begin * call.b.row_stride + column * call.b.col_stride;
-  // Several panels of a row-major b are packed together, as their rows lie.
-  constexpr int64_t kTogether = 128 * 1024;
+  const float* b = call.b_at(data.b, step);
   float* packed_panels = nullptr;
   int64_t b_panel = k * panel();
+  // Several panels of a row-major b are packed together, as their rows lie.
+  constexpr int64_t kTogether = 128 * 1024;
   bool packs = !data.packed_b && !call.b_direct;
   if (packs && call.b.col_stride == 1 && columns > panel() && k * columns <= kTogether) {
     packed_panels = scratch_b(ceil_div(columns, panel()) * b_panel);
     HWY_DYNAMIC_DISPATCH(pack_b_rows)(k, columns, b, call.b.row_stride, packed_panels, b_panel);
+  }
+  Ahead ahead;
+  if (call.asks && next.k > 0) {
+    ahead = ask_for(call, data, step, next);
+    block.ahead = &ahead;
   }
   for (int64_t j = 0; j < columns; j += panel()) {
     block.width = std::min(panel(), columns - j);
@@ -302,8 +376,8 @@ void run_block(const Call& call, const Operands& data, int64_t batch, int64_t be
     block.far_a = j == 0 && call.n.count == 1;
     block.b_row = panel();
     if (data.packed_b) {
-      block.b = data.packed_b + (call.b_shared ? 0 : batch) * call.b_matrix() + (column + j) * p.k +
-                begin * panel();
+      block.b = data.packed_b + (call.b_shared ? 0 : tile.batch) * call.b_matrix() +
+                (call.n.begin(tile.ni) + j) * p.k + step.begin * panel();
     } else if (packed_panels) {
       block.b = packed_panels + j / panel() * b_panel;
     } else if (call.b_direct && block.width == panel()) {
@@ -320,15 +394,19 @@ void run_block(const Call& call, const Operands& data, int64_t batch, int64_t be
   if (block.stream) hwy::FlushStream();
 }
 
-void run_tile(const Call& call, const Operands& data, int64_t batch, int64_t part, int64_t mi, int64_t ni) {
+/// All sums of a tile.
+void run_tile(const Call& call, const Operands& data, const Tile& tile) {
   const MatmulProblem& p = call.p;
-  Target target = target_of(call, data, batch, part, mi, ni);
-  int64_t begin = call.parts.begin(part), end = begin + call.parts.length(part);
-  for (int64_t at = begin; at < end; at += call.depth.size)
-    run_block(call, data, batch, at, std::min(call.depth.size, end - at), at == begin, mi, ni, target);
+  Target target = target_of(call, data, tile);
+  int64_t begin = call.parts.begin(tile.part), end = begin + call.parts.length(tile.part);
+  for (Step step{tile, begin, std::min(call.depth.size, end - begin)}; step.k > 0;) {
+    Step next{tile, step.begin + step.k, std::min(call.depth.size, end - step.begin - step.k)};
+    run_step(call, data, step, next, target);
+    step = next;
+  }
   bool relu = p.activation == onednn::Activation::kRelu;
-  int64_t rows = call.m.length(mi), columns = call.n.length(ni);
-  int64_t row = call.m.begin(mi), column = call.n.begin(ni);
+  int64_t rows = call.m.length(tile.mi), columns = call.n.length(tile.ni);
+  int64_t row = call.m.begin(tile.mi), column = call.n.begin(tile.ni);
   float* c = target.c;
   int64_t c_row = target.row;
   if (call.swapped && call.parts.count == 1) {
@@ -430,12 +508,7 @@ void multiply(const MatmulProblem& problem, const float* a, const float* b, cons
   }
   int64_t units = call.batch * call.parts.count * call.m.count * call.n.count;
   parallel_ranges(units, std::max<int64_t>(1, units / call.pieces), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t rest = i / call.m.count;
-      int64_t ni = rest % call.n.count;
-      rest /= call.n.count;
-      run_tile(call, data, rest / call.parts.count, rest % call.parts.count, i % call.m.count, ni);
-    }
+    for (int64_t i = begin; i < end; ++i) run_tile(call, data, call.tile(i));
   });
   if (call.parts.count > 1) add_parts(call, data);
 }

@@ -21,11 +21,14 @@ using Vec = hn::Vec<Tag>;
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag()));
 constexpr int kVecs = kLanes >= 16 ? 4 : 2;  // by 6 rows: 24 sums of 32 registers, or 12 of 16
 constexpr int64_t kWidth = kVecs * kLanes;
+constexpr int64_t kMostOfMany = kLanes * (kLanes >= 16 ? 2 : 1);  // columns of a block of 8 rows
+
+enum class Ask : uint8_t { kNothing, kRowsOfA, kAhead };
 
 /// Sums of kRows rows and kCount vectors of columns, of which `width` columns count when kTail. Each sum runs
 /// over k from its first element to its last, from what c holds unless the block is the first of its sums.
-/// With kFar the rows of a that come next are asked for meanwhile.
-template <int kRows, int kCount, bool kTail, bool kPackedA, bool kFar = false>
+/// With kAsk memory that is needed later is asked for meanwhile.
+template <int kRows, int kCount, bool kTail, bool kPackedA, Ask kAsk = Ask::kNothing>
 void multiply_rows(const Block& block, const float* a, float* c) {
   Tag d;
   Vec acc[kRows][kCount];
@@ -37,9 +40,10 @@ void multiply_rows(const Block& block, const float* a, float* c) {
 #pragma GCC unroll 16
     for (int v = 0; v < kCount; ++v) {
       const float* from = c + r * block.c_row + v * kLanes;
-      // The rows that come next, wherever they are: a prefetch of no memory of ours does no harm.
+      // The rows that come next, wherever they are: a prefetch of no memory of ours does no harm. Rows that
+      // are only written need none.
       if constexpr (!kTail) {
-        if (!block.stream) hwy::Prefetch(from + kRows * block.c_row);
+        if (!block.first) hwy::Prefetch(from + kRows * block.c_row);
       }
       if (block.first) {
         acc[r][v] = hn::Zero(d);
@@ -52,22 +56,34 @@ void multiply_rows(const Block& block, const float* a, float* c) {
   }
   const float* rows[kRows];
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) rows[r] = kPackedA ? a + r : a + r * block.a_row;
+  for (int r = 0; r < kRows; ++r) rows[r] = a + r * block.a_row;
   const float* b = block.b;
+  [[maybe_unused]] const float* column = a;
   auto add_column = [&](int64_t p) HWY_ATTR {
     Vec x[kCount];
 #pragma GCC unroll 16
     for (int v = 0; v < kCount; ++v) x[v] = hn::LoadU(d, b + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      Vec y = hn::Set(d, rows[r][kPackedA ? p * kBlockRows : p]);
+      Vec y = hn::Set(d, kPackedA ? column[r] : rows[r][p]);
 #pragma GCC unroll 16
       for (int v = 0; v < kCount; ++v) acc[r][v] = hn::MulAdd(y, x[v], acc[r][v]);
     }
     b += block.b_row;
+    if constexpr (kPackedA) column += block.a_column;
   };
   int64_t p = 0;
-  if constexpr (kFar) {
+  if constexpr (kAsk == Ask::kAhead) {
+    Ahead& ahead = *block.ahead;
+    for (; p + Ahead::kColumns <= block.k; p += Ahead::kColumns) {
+      for (int64_t i = 0; i < ahead.rate; ++i) {
+        if (const float* line = ahead.next()) _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T1);
+      }
+#pragma GCC unroll 8
+      for (int64_t q = 0; q < Ahead::kColumns; ++q) add_column(p + q);
+    }
+  }
+  if constexpr (kAsk == Ask::kRowsOfA) {
     constexpr int64_t kLine = 16;
     for (; p + kLine <= block.k; p += kLine) {
 #pragma GCC unroll 16
@@ -105,7 +121,11 @@ template <int kRows, bool kPackedA>
 void multiply_width(const Block& block, const float* a, float* c) {
   if constexpr (kRows == kBlockRows && !kPackedA) {
     if (block.far_a && block.width == kWidth)
-      return multiply_rows<kRows, kVecs, false, kPackedA, true>(block, a, c);
+      return multiply_rows<kRows, kVecs, false, kPackedA, Ask::kRowsOfA>(block, a, c);
+  }
+  if constexpr (kRows == kBlockRows) {
+    if (block.ahead && block.width == kWidth)
+      return multiply_rows<kRows, kVecs, false, kPackedA, Ask::kAhead>(block, a, c);
   }
   if (block.width == kWidth) return multiply_rows<kRows, kVecs, false, kPackedA>(block, a, c);
   if (block.width <= kLanes) return multiply_rows<kRows, 1, true, kPackedA>(block, a, c);
@@ -120,6 +140,15 @@ void multiply_block_as(const Block& block) {
   int64_t i = 0;
   const float* a = block.a;
   int64_t step = kPackedA ? block.a_panel : kBlockRows * block.a_row;
+  if constexpr (!kPackedA) {
+    // Narrow blocks have registers left for more rows.
+    constexpr int64_t kMany = 8;
+    for (; i + kMany <= block.rows && block.width <= kMostOfMany; i += kMany, a += kMany * block.a_row) {
+      block.width <= kLanes
+          ? multiply_rows<kMany, 1, true, false>(block, a, block.c + i * block.c_row)
+          : multiply_rows<kMany, kMostOfMany / kLanes, true, false>(block, a, block.c + i * block.c_row);
+    }
+  }
   for (; i + kBlockRows <= block.rows; i += kBlockRows, a += step)
     multiply_width<kBlockRows, kPackedA>(block, a, block.c + i * block.c_row);
   float* c = block.c + i * block.c_row;
@@ -168,10 +197,59 @@ HWY_INLINE void transpose_8x8(const float* from, int64_t from_row, float* to, in
 }
 #endif
 
+#if HWY_TARGET <= HWY_AVX3
+/// to[j][i] = from[i][j] for 16 x 16 floats: four columns at a time, put together in lanes as they are read.
+/// Not inlined, since the compiler would keep the addresses of all rows for the loops around it, and spill
+/// them.
+HWY_NOINLINE void transpose_16x16(const float* from, int64_t from_row, float* to, int64_t to_row) {
+  const int64_t from_three = 3 * from_row, to_three = 3 * to_row;
+  const float* low = from + 4 * from_row;  // the middle of either half, from which all rows are in reach
+  const float* high = from + 12 * from_row;
+  auto load = [&](int64_t at) HWY_ATTR {
+    __m512 rows = _mm512_castps128_ps512(_mm_loadu_ps(low - 4 * from_row + at));
+    rows = _mm512_insertf32x4(rows, _mm_loadu_ps(low + at), 1);
+    rows = _mm512_insertf32x4(rows, _mm_loadu_ps(high - 4 * from_row + at), 2);
+    return _mm512_insertf32x4(rows, _mm_loadu_ps(high + at), 3);
+  };
+#pragma GCC unroll 1
+  for (int j = 0; j < 4; ++j, low += 4, high += 4) {
+    __m512 a = load(0), b = load(from_row), c = load(2 * from_row), e = load(from_three);
+    __m512d ab_low = _mm512_castps_pd(_mm512_unpacklo_ps(a, b)),
+            ab_high = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+    __m512d ce_low = _mm512_castps_pd(_mm512_unpacklo_ps(c, e)),
+            ce_high = _mm512_castps_pd(_mm512_unpackhi_ps(c, e));
+    _mm512_storeu_ps(to, _mm512_castpd_ps(_mm512_unpacklo_pd(ab_low, ce_low)));
+    _mm512_storeu_ps(to + to_row, _mm512_castpd_ps(_mm512_unpackhi_pd(ab_low, ce_low)));
+    _mm512_storeu_ps(to + 2 * to_row, _mm512_castpd_ps(_mm512_unpacklo_pd(ab_high, ce_high)));
+    _mm512_storeu_ps(to + to_three, _mm512_castpd_ps(_mm512_unpackhi_pd(ab_high, ce_high)));
+    to += 4 * to_row;
+  }
+}
+#endif
+
 /// to[j][i] = from[i][j], rows of neighbours on both sides.
 void transpose(int64_t rows, int64_t columns, const float* from, int64_t from_row, float* to,
                int64_t to_row) {
   int64_t j = 0;
+#if HWY_TARGET <= HWY_AVX3
+  constexpr int64_t kAhead = 32;  // floats of a row: the processor itself follows only so many rows
+  for (; j + 16 <= columns; j += 16) {
+    int64_t i = 0;
+    for (; i + 16 <= rows; i += 16) {
+      const float* f = from + i * from_row + j;
+#pragma GCC unroll 16
+      for (int64_t r = 0; r < 16; ++r) hwy::Prefetch(f + r * from_row + kAhead);
+      transpose_16x16(f, from_row, to + j * to_row + i, to_row);
+    }
+    for (; i + 8 <= rows; i += 8) {
+      for (int64_t q = j; q < j + 16; q += 8)
+        transpose_8x8(from + i * from_row + q, from_row, to + q * to_row + i, to_row);
+    }
+    for (; i < rows; ++i) {
+      for (int64_t q = j; q < j + 16; ++q) to[q * to_row + i] = from[i * from_row + q];
+    }
+  }
+#endif
 #if HWY_TARGET != HWY_SCALAR
   for (; j + 8 <= columns; j += 8) {
     int64_t i = 0;
