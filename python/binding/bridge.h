@@ -93,6 +93,7 @@ void bind_autograd(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_boundary(nb::module_& m);
 void bind_control(nb::module_& m);
+void bind_program(nb::module_& m);
 void bind_dataset(nb::module_& m);
 
 }  // namespace sorus::python

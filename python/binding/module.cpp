@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   sorus::python::bind_train(m);
   sorus::python::bind_boundary(m);
   sorus::python::bind_control(m);
+  sorus::python::bind_program(m);
   sorus::python::bind_dataset(m);
   for (auto* table :
        {&sorus::python::elementwise_functions, &sorus::python::two_operand_functions,

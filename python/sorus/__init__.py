@@ -43,6 +43,9 @@ _LAZY_NAMES = {
     "jit_class": "_jit",
     "ms_class": "_jit",
     "compile_stats": "_programs",
+    "Program": "_programs",
+    "load_program": "_programs",
+    "save_program": "_programs",
     "run_check": "_check",
 }
 _LAZY_NAMES.update(

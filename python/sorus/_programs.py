@@ -1,6 +1,9 @@
-"""Compiled programs: what compiling has cost."""
+"""Compiled programs: files of them, and what compiling has cost."""
 
-from . import _core
+import inspect
+import os
+
+from . import _core, _tree
 
 
 def compile_stats():
@@ -20,3 +23,101 @@ def compile_stats():
     1
     """
     return _core.compile_stats()
+
+
+class Program:
+    """A function of tensors that was saved: `load_program(path)`. It is called with tensors, by position or
+    by name, and gives a tensor, or a tuple where there are several results. `inputs` and `outputs` list
+    (name, dtype, shape).
+    """
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def inputs(self):
+        """Name, dtype and shape of each input."""
+        return self._core.inputs
+
+    @property
+    def outputs(self):
+        """Name, dtype and shape of each result."""
+        return self._core.outputs
+
+    def compile(self):
+        """Compiles now what the first call would."""
+        self._core.compile()
+
+    def __call__(self, *args, **kwargs):
+        given = list(args)
+        for name, _, _ in self.inputs[len(args) :]:
+            if name not in kwargs:
+                raise TypeError(f"program: an input is missing: got none for '{name}', need a Tensor")
+            given.append(kwargs.pop(name))
+        if kwargs:
+            names = ", ".join(name for name, _, _ in self.inputs)
+            raise TypeError(f"program: an input is unknown or given twice: got {list(kwargs)}, need {names}")
+        results = self._core(given)
+        return results[0] if len(results) == 1 else results
+
+
+def save_program(function, path, *inputs, outputs=None):
+    """Writes a function to a file, from which C++ and Python programs run it without its code.
+
+    `function` is a Cell, a function or a `jit` function; it is called once with tensors that have the
+    types of `inputs` and no values. What it uses beside them, parameters above all, becomes part of the
+    program with the values of now. Inputs are named as the function's arguments; tensors inside of
+    tuples, lists and dictionaries get a number (`x.0`), and arguments that hold no tensor are fixed.
+    Results are flat, and called as `outputs` says, or `output0` and so on. Shapes are fixed.
+
+    Raises ValueError when the function looks at values, and NotImplementedError when it updates a
+    parameter in place (as batch norm does in training) or draws random numbers.
+
+    >>> import os, tempfile
+    >>> from sorus import Tensor, load_program, save_program
+    >>> path = os.path.join(tempfile.mkdtemp(), "scale.program")
+    >>> weight = Tensor([2.0, 3.0])
+    >>> save_program(lambda x: x * weight, path, Tensor([0.0, 0.0]))
+    >>> program = load_program(path)
+    >>> program.inputs
+    [('x', sorus.float32, (2,))]
+    >>> program(Tensor([1.0, 10.0])).asnumpy().tolist()
+    [2.0, 30.0]
+    """
+    if not callable(function):
+        raise TypeError(f"save_program: wrong type: got {type(function).__name__}, need a function or a Cell")
+
+    def over_tensors(*tensors):
+        return _tree.tensors(function(*_tree.rebuild(inputs, iter(tensors))))
+
+    names = _names(function, inputs)
+    program = _core.Program.trace(over_tensors, _tree.tensors(inputs), names, list(outputs or ()))
+    program.save(os.fspath(path))
+
+
+def _names(function, inputs):
+    """A name for each tensor in `inputs`: that of the argument."""
+    target = getattr(function, "construct", function)
+    try:
+        bound = inspect.signature(target).bind(*inputs)
+    except (TypeError, ValueError):
+        arguments = [(f"input{i}", value) for i, value in enumerate(inputs)]
+    else:
+        arguments = []
+        for name, value in bound.arguments.items():
+            variadic = bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            arguments += [(f"{name}.{i}", v) for i, v in enumerate(value)] if variadic else [(name, value)]
+    names = []
+    for name, value in arguments:
+        single = isinstance(value, _core.Tensor)
+        found = _tree.tensors(value)
+        names += [name] if single else [f"{name}.{i}" for i in range(len(found))]
+    return names
+
+
+def load_program(path):
+    """The program that `save_program` wrote.
+
+    Raises an OSError for a file that is missing, damaged or of another kind.
+    """
+    return Program(_core.Program.load(os.fspath(path)))

@@ -24,6 +24,34 @@ std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>&
   return types;
 }
 
+/// By value: the node after which no node reads it.
+std::vector<size_t> last_uses(const Graph& graph) {
+  std::vector<size_t> last(graph.value_count(), 0);
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    for (ValueId v : graph.nodes[i].in)
+      if (v != kNoValue) last[static_cast<size_t>(v)] = i;
+  for (ValueId v : graph.outputs) last[static_cast<size_t>(v)] = SIZE_MAX;
+  return last;
+}
+
+TensorList apply_node(const Node& n, const std::vector<Tensor>& values) {
+  TensorList made;
+  if (n.body) {
+    TensorList operands;
+    for (ValueId v : n.in) operands.push_back(values[static_cast<size_t>(v)]);
+    return apply_graph(*n.body, operands);
+  }
+  SmallVector<const Tensor*, 8> operands;
+  for (ValueId v : n.in) operands.push_back(v == kNoValue ? nullptr : &values[static_cast<size_t>(v)]);
+  try {
+    apply_into(*n.op, operands, n.attrs.ref(), made);
+  } catch (const Error& e) {
+    if (n.site.empty()) throw;
+    throw_error(e.kind(), std::string(e.what()) + " (at " + n.site + ")");  // as compiled programs say it
+  }
+  return made;
+}
+
 class GraphBody final : public FunctionBody {
  public:
   explicit GraphBody(Graph graph, std::string text)
@@ -31,13 +59,7 @@ class GraphBody final : public FunctionBody {
         text_(std::move(text)),
         hash_(hash_bytes(text_)),
         input_types_(types_of(graph_, graph_.inputs)),
-        output_types_(types_of(graph_, graph_.outputs)),
-        last_use_(graph_.value_count(), 0) {
-    for (size_t i = 0; i < graph_.nodes.size(); ++i)
-      for (ValueId v : graph_.nodes[i].in)
-        if (v != kNoValue) last_use_[static_cast<size_t>(v)] = i;
-    for (ValueId v : graph_.outputs) last_use_[static_cast<size_t>(v)] = SIZE_MAX;
-  }
+        output_types_(types_of(graph_, graph_.outputs)) {}
 
   [[nodiscard]] const std::vector<TensorType>& input_types() const override { return input_types_; }
   [[nodiscard]] const std::vector<TensorType>& output_types() const override { return output_types_; }
@@ -54,7 +76,6 @@ class GraphBody final : public FunctionBody {
   std::string text_;
   uint64_t hash_;
   std::vector<TensorType> input_types_, output_types_;
-  std::vector<size_t> last_use_;  ///< by value: the node after which no node reads it
   mutable std::array<std::unique_ptr<BodyProgram>, 2> programs_;  ///< exact, relaxed
 };
 
@@ -63,31 +84,7 @@ bool GraphBody::checks_values() const {
                      [](const Node& n) { return n.op->check_values != nullptr; });
 }
 
-TensorList GraphBody::call(const TensorList& in) const {
-  ScopedState<CastPolicy*> no_casts(&ScopeState::casts, nullptr);  // they are part of the body
-  std::vector<Tensor> values(graph_.value_count());
-  for (size_t v = 0; v < values.size(); ++v)
-    if (graph_.is_constant(static_cast<ValueId>(v))) values[v] = graph_.constant(static_cast<ValueId>(v));
-  for (size_t i = 0; i < in.size(); ++i) values[static_cast<size_t>(graph_.inputs[i])] = in[i];
-  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-    const Node& n = graph_.nodes[i];
-    SmallVector<const Tensor*, 8> operands;
-    for (ValueId v : n.in) operands.push_back(v == kNoValue ? nullptr : &values[static_cast<size_t>(v)]);
-    TensorList made;
-    try {
-      apply_into(*n.op, operands, n.attrs.ref(), made);
-    } catch (const Error& e) {
-      if (n.site.empty()) throw;
-      throw_error(e.kind(), std::string(e.what()) + " (at " + n.site + ")");  // as compiled programs say it
-    }
-    for (ValueId v : n.in)
-      if (v != kNoValue && last_use_[static_cast<size_t>(v)] == i) values[static_cast<size_t>(v)] = Tensor();
-    for (size_t k = 0; k < made.size(); ++k) values[static_cast<size_t>(n.out[k])] = std::move(made[k]);
-  }
-  TensorList out;
-  for (ValueId v : graph_.outputs) out.push_back(values[static_cast<size_t>(v)]);
-  return out;
-}
+TensorList GraphBody::call(const TensorList& in) const { return apply_graph(graph_, in); }
 
 void GraphBody::run(std::span<const Ref<Value>> in, std::span<char> donated,
                     std::span<Ref<Value>> out) const {
@@ -156,6 +153,25 @@ class BodyStore {
 };
 
 }  // namespace
+
+TensorList apply_graph(const Graph& graph, const TensorList& in) {
+  ScopedState<CastPolicy*> no_casts(&ScopeState::casts, nullptr);  // they are part of the graph
+  std::vector<Tensor> values(graph.value_count());
+  for (size_t v = 0; v < values.size(); ++v)
+    if (graph.is_constant(static_cast<ValueId>(v))) values[v] = graph.constant(static_cast<ValueId>(v));
+  for (size_t i = 0; i < in.size(); ++i) values[static_cast<size_t>(graph.inputs[i])] = in[i];
+  const std::vector<size_t> last_use = last_uses(graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& n = graph.nodes[i];
+    TensorList made = apply_node(n, values);
+    for (ValueId v : n.in)
+      if (v != kNoValue && last_use[static_cast<size_t>(v)] == i) values[static_cast<size_t>(v)] = Tensor();
+    for (size_t k = 0; k < made.size(); ++k) values[static_cast<size_t>(n.out[k])] = std::move(made[k]);
+  }
+  TensorList out;
+  for (ValueId v : graph.outputs) out.push_back(values[static_cast<size_t>(v)]);
+  return out;
+}
 
 void set_body_compiler(BodyCompiler compiler) { body_compiler() = compiler; }
 

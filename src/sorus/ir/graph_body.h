@@ -21,6 +21,10 @@ class SORUS_API BodyProgram {
 using BodyCompiler = std::unique_ptr<BodyProgram> (*)(const Graph& graph);
 SORUS_API void set_body_compiler(BodyCompiler compiler);
 
+/// The graph's calls one by one through apply(): they are recorded, followed and differentiated like any. It
+/// has no run-time attributes.
+[[nodiscard]] SORUS_API TensorList apply_graph(const Graph& graph, const TensorList& in);
+
 /// The body that a graph makes; an equal one that exists already is given again.
 [[nodiscard]] SORUS_API BodyRef body_of(Graph graph);
 /// The graph of a body.
