@@ -121,9 +121,9 @@ TEST_F(CompileCache, TellsGraphsAndSettingsApart) {
   EXPECT_EQ(count.hits(), 1);
 }
 
-Tensor filled(float value) {
-  const std::vector<float> items(100000, value);
-  return Tensor(std::span<const float>(items), {100000});
+Tensor filled(float value, int64_t count = 100000) {
+  const std::vector<float> items(static_cast<size_t>(count), value);
+  return Tensor(std::span<const float>(items), {count});
 }
 
 TEST_F(CompileCache, ConstantsCountByTheirBytesAndAreNotCopied) {
@@ -144,6 +144,8 @@ TEST_F(CompileCache, ConstantsCountByTheirBytesAndAreNotCopied) {
   std::vector<float> other(100000, 2.F);
   other.back() = 3.F;
   static_cast<void>(compile(graph_with(Tensor(std::span<const float>(other), {100000}))));
+  EXPECT_EQ(count.misses(), 2);
+  static_cast<void>(compile(graph_with(filled(2.F, 3 << 20))));  // too much to look at
   EXPECT_EQ(count.misses(), 2);
 }
 

@@ -31,6 +31,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kKind = "SRSGRF1";
 constexpr std::string_view kSuffix = ".graph";
 constexpr const char* kSubfolder = "sorus_graphs";
+/// To look at more would take longer than the passes do.
+constexpr int64_t kMostConstantBytes = 8 << 20;
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
 /// A hash of 128 bits over bytes of any size. (Not against malice: who can write into the folder can make
@@ -172,6 +174,12 @@ std::vector<Tensor> constants_of(const Graph& graph) {
   return constants;
 }
 
+int64_t bytes_of(std::span<const Tensor> tensors) {
+  int64_t bytes = 0;
+  for (const Tensor& t : tensors) bytes += t.numel() * static_cast<int64_t>(dtype_size(t.dtype()));
+  return bytes;
+}
+
 void add_names(Digest& digest, const std::vector<std::string>& names) {
   digest.add(std::to_string(names.size()));
   for (const std::string& n : names) digest.add(n);
@@ -285,6 +293,7 @@ void run_cached_passes(Graph& graph, const PassOptions& options) {
   ScopedState<Recorder*> unheard(&ScopeState::recorder,
                                  nullptr);  // constants are read by us, not by the host
   const std::vector<Tensor> constants = constants_of(graph);
+  if (bytes_of(constants) > kMostConstantBytes) return run_passes(graph, options);
   std::string key;
   try {
     key = key_of(graph, constants, options);

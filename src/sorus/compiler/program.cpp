@@ -143,7 +143,9 @@ Program Program::trace(const TensorFunction& f, std::span<const ProgramValue> in
       std::make_shared<const State>(std::move(graph), std::move(input_names), std::move(output_names)));
 }
 
-std::string Program::bytes() const {
+std::string Program::bytes() const { return formats::seal(kKind, unsealed()); }
+
+std::string Program::unsealed() const {
   const State& s = state();
   ByteWriter out;
   out.text(library_build());
@@ -151,8 +153,8 @@ std::string Program::bytes() const {
     out.number(values->size());
     for (const ProgramValue& v : *values) out.text(v.name);
   }
-  out.bytes() += encode_graph(s.graph);
-  return formats::seal(kKind, out.bytes());
+  std::string graph = encode_graph(s.graph);
+  return std::move(graph.insert(0, out.bytes()));
 }
 
 namespace {
@@ -230,8 +232,9 @@ std::map<std::string, Tensor> Program::by_name(const std::map<std::string, Tenso
 }
 
 void save_program(const std::string& path, const Program& program) {
-  const std::string bytes = program.bytes();
+  const std::string bytes = program.unsealed();
   formats::AtomicFile file(path);
+  file.write(formats::seal_head(kKind, bytes));
   file.write(bytes);
   file.commit();
 }

@@ -56,7 +56,9 @@ class SORUS_API Program {
   [[nodiscard]] std::map<std::string, Tensor> by_name(const std::map<std::string, Tensor>& in) const;
 
  private:
+  friend SORUS_API void save_program(const std::string& path, const Program& program);
   struct State;
+  [[nodiscard]] std::string unsealed() const;
   explicit Program(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   [[nodiscard]] const State& state() const;
   std::shared_ptr<const State> state_;

@@ -33,14 +33,18 @@ std::string printable(std::string_view bytes) {
 }  // namespace
 
 std::string seal(std::string_view kind, std::string_view bytes) {
+  std::string out = seal_head(kind, bytes);
+  out += bytes;
+  return out;
+}
+
+std::string seal_head(std::string_view kind, std::string_view bytes) {
   SORUS_INTERNAL(kind.size() <= kKindBytes, "kind of a file is longer than {} bytes", kKindBytes);
   std::string out(kind);
   out.resize(kKindBytes);
-  out.reserve(kHeadBytes + bytes.size());
   put(out, bytes.size(), 8);
   put(out, crc(bytes), 4);
   put(out, crc(out), 4);
-  out += bytes;
   return out;
 }
 

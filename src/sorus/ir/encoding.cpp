@@ -14,6 +14,8 @@ constexpr int kDeepest = 64;  // graphs inside graphs
 /// Bytes of the largest value; sums of a few still fit an int64.
 constexpr int64_t kLargestValue = int64_t{1} << 48;
 
+constexpr size_t kRoomForTables = 1 << 16;
+
 enum class ConstantForm : uint8_t { kBytes, kKnown };
 
 /// Strings and types stand once in front, and are referred to by number.
@@ -25,12 +27,20 @@ class Encoder {
 
   std::string run(const Graph& g) {
     graph(g, options_.sites, 0);
+    size_t bulk = 0;
+    for (const Tensor* c : bulk_) bulk += bytes_of(*c);
     ByteWriter all;
+    all.bytes().reserve(bulk + out_.bytes().size() + kRoomForTables);
     all.number(texts_.size());
     for (const std::string& t : texts_) all.text(t);
     all.number(types_.size());
     for (const TensorType* t : types_) type(all, *t);
-    all.bytes() += out_.bytes();
+    all.text(out_.bytes());
+    for (const Tensor* c : bulk_) {
+      const size_t at = all.bytes().size();
+      all.bytes().resize(at + bytes_of(*c));
+      c->copy_to(all.bytes().data() + at, c->dtype());
+    }
     return std::move(all.bytes());
   }
 
@@ -75,11 +85,10 @@ class Encoder {
       }
       out_.byte(static_cast<uint8_t>(ConstantForm::kBytes));
       type(g.type(v));
-      const size_t size = static_cast<size_t>(c.numel()) * dtype_size(c.dtype()), at = out_.bytes().size();
-      out_.bytes().resize(at + size);
-      c.copy_to(out_.bytes().data() + at, c.dtype());
+      bulk_.push_back(&c);
     }
   }
+  static size_t bytes_of(const Tensor& t) { return static_cast<size_t>(t.numel()) * dtype_size(t.dtype()); }
 
   void attributes(AttrsRef attrs, int depth) {
     out_.number(attrs.def->fields.size());
@@ -137,6 +146,7 @@ class Encoder {
   std::unordered_map<uint64_t, std::vector<size_t>> type_numbers_;
   std::vector<const TensorType*> types_;  ///< in the graphs
   std::unordered_map<const Value*, size_t> known_;
+  std::vector<const Tensor*> bulk_;  ///< constants in the graphs, whose bytes stand at the end
 };
 
 /// Attributes under construction.
@@ -158,15 +168,20 @@ class AttrsDraft {
 
 class Decoder {
  public:
-  Decoder(std::string_view bytes, const DecodingOptions& options) : in_(bytes, "graph"), options_(options) {}
+  Decoder(std::string_view bytes, const DecodingOptions& options)
+      : in_(bytes, "graph"), bulk_({}, "graph"), options_(options) {}
 
   Graph run() {
     texts_.resize(in_.count());
     for (std::string_view& t : texts_) t = in_.text();
     types_.resize(in_.count(2));
     for (TensorType& t : types_) t = read_type();
+    const std::string_view structure = in_.text();
+    bulk_ = ByteReader(in_.take(in_.left()), "graph, constants");
+    in_ = ByteReader(structure, "graph, calls");
     Graph g = graph(true, 0);
     if (!in_.done()) in_.fail("the end");
+    if (!bulk_.done()) bulk_.fail("the end");
     return g;
   }
 
@@ -213,7 +228,7 @@ class Decoder {
     if (form != ConstantForm::kBytes) in_.fail("a constant");
     const TensorType& t = type();
     const std::string_view bytes =
-        in_.take(static_cast<size_t>(t.shape.numel()) * dtype_size(t.dtype));  // before memory for it
+        bulk_.take(static_cast<size_t>(t.shape.numel()) * dtype_size(t.dtype));  // before memory for it
     Ref<Value> v = make_dense(t);
     if (!bytes.empty()) std::memcpy(v->storage->data(), bytes.data(), bytes.size());
     g.add_constant(Tensor(std::move(v)));
@@ -282,7 +297,7 @@ class Decoder {
     return t;
   }
 
-  ByteReader in_;
+  ByteReader in_, bulk_;
   const DecodingOptions& options_;
   std::vector<std::string_view> texts_;
   std::vector<TensorType> types_;
