@@ -1,6 +1,7 @@
 #include "sorus/kernels/cpu/conv/conv.h"
 
 #include "sorus/kernels/cpu/conv/small_conv.h"
+#include "sorus/kernels/cpu/conv/tap_conv.h"
 
 namespace sorus::kernels::conv {
 
@@ -9,6 +10,7 @@ using onednn::ConvProblem;
 
 size_t workspace(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return small_conv_workspace(problem, pass);
+  if (tap_conv::preferred(problem, pass)) return tap_conv::workspace(problem, pass);
   return onednn::conv_workspace(problem, pass);
 }
 
@@ -17,6 +19,10 @@ void forward(const ConvProblem& problem, const void* input, const void* weights,
   if (small_conv_preferred(problem, ConvPass::kForward)) {
     return small_conv_forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
                               bias, static_cast<float*>(out), workspace);
+  }
+  if (tap_conv::preferred(problem, ConvPass::kForward)) {
+    return tap_conv::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
+                             bias, static_cast<float*>(out), workspace);
   }
   onednn::conv_forward(problem, input, weights, bias, out, workspace);
 }
@@ -27,6 +33,11 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
     return small_conv_backward_data(problem, static_cast<const float*>(out_grad),
                                     static_cast<const float*>(weights), static_cast<float*>(input_grad),
                                     workspace);
+  }
+  if (tap_conv::preferred(problem, ConvPass::kBackwardData)) {
+    return tap_conv::backward_data(problem, static_cast<const float*>(out_grad),
+                                   static_cast<const float*>(weights), static_cast<float*>(input_grad),
+                                   workspace);
   }
   onednn::conv_backward_data(problem, out_grad, weights, input_grad, workspace);
 }
@@ -43,6 +54,7 @@ void backward_weights(const ConvProblem& problem, const void* input, const void*
 
 std::string implementation(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return "small channels";
+  if (tap_conv::preferred(problem, pass)) return "products of taps";
   return onednn::conv_implementation(problem, pass);
 }
 

@@ -6,8 +6,8 @@
 #include "sorus/base/export.h"
 #include "sorus/kernels/cpu/onednn/conv.h"
 
-/// The convolution of the CPU: for each pass the own kernels for few channels or oneDNN's, chosen by the
-/// shape alone. Contract, memory layouts, workspace and errors are those of onednn/conv.h.
+/// The convolution of the CPU: for each pass the own kernels for few channels, those for many or oneDNN's,
+/// chosen by the shape alone. Contract, memory layouts, workspace and errors are those of onednn/conv.h.
 namespace sorus::kernels::conv {
 
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
@@ -17,7 +17,7 @@ SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out
                              void* input_grad, void* workspace);
 SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
                                 void* weights_grad, void* workspace);
-/// "small channels" for the own kernels, otherwise the name of oneDNN's.
+/// "small channels" or "products of taps" for the own kernels, otherwise the name of oneDNN's.
 [[nodiscard]] SORUS_API std::string implementation(const onednn::ConvProblem& problem, onednn::ConvPass pass);
 
 }  // namespace sorus::kernels::conv

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/gemm/block.h"
+#include "sorus/kernels/cpu/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sorus/kernels/cpu/gemm/gemm.cpp"
@@ -64,24 +63,6 @@ int64_t panel() {
 /// cache's sets.
 int64_t panel_of_a(int64_t k) { return kBlockRows * k + 16; }
 
-struct AlignedDelete {
-  void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
-};
-
-/// Memory of the calling thread, grown on demand and kept for the thread's life.
-struct Scratch {
-  std::unique_ptr<float, AlignedDelete> data;
-  int64_t size = 0;
-  float* reserve(int64_t floats) {
-    if (floats > size) {
-      data.reset();
-      data.reset(static_cast<float*>(
-          ::operator new (static_cast<size_t>(floats) * sizeof(float), std::align_val_t{64})));
-      size = floats;
-    }
-    return data.get();
-  }
-};
 float* scratch_a(int64_t floats) {
   thread_local Scratch scratch;
   return scratch.reserve(floats);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+#include "sorus/base/export.h"
+#include "sorus/kernels/cpu/onednn/conv.h"
+
+/// Float32 convolutions of many channels, forward and the gradient of the input, as one matrix product for
+/// each tap of the kernel: over all pairs of an input and an output position that meet in it, whose rows of
+/// channels are read and added to where they lie. Nothing is copied but the weights, and no padding is
+/// computed. Contract, memory layouts and errors are those of onednn/conv.h.
+///
+/// Every sum is one chain of fused multiply-adds, over taps, then channels: its bits depend on nothing else.
+namespace sorus::kernels::tap_conv {
+
+/// What these kernels can compute: float32 on a CPU with AVX2, one group, one or two spatial dimensions,
+/// whole panels of 64 channels of the result; a pass other than the gradient of the weights.
+[[nodiscard]] SORUS_API bool supports(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+
+/// True when they are the faster choice; decided by the shape alone. Implies supports.
+[[nodiscard]] SORUS_API bool preferred(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+
+/// Bytes of workspace, aligned to onednn::kWorkspaceAlignment.
+[[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+
+SORUS_API void forward(const onednn::ConvProblem& problem, const float* input, const float* weights,
+                       const float* bias, float* out, void* workspace);
+SORUS_API void backward_data(const onednn::ConvProblem& problem, const float* out_grad, const float* weights,
+                             float* input_grad, void* workspace);
+
+}  // namespace sorus::kernels::tap_conv
