@@ -236,7 +236,7 @@ struct Call {
     } else if (wanted > 1) {
       // Two panels for each visit of a, or one where tiles would be too few.
       columns = ceil_div(panels(), 2);
-      if (rows * columns < wanted) columns = panels();
+      if (rows * columns < std::min(wanted, few)) columns = panels();
       int64_t few_rows = ceil_div(few, batch * parts.count * rows * columns);
       rows = std::min(rows * few_rows, ceil_div(p.m, kBlockRows));
     }
