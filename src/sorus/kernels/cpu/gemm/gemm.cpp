@@ -44,6 +44,7 @@ constexpr int64_t kStridedDepth = 256;  // where a tile of a is copied for them
 constexpr int64_t kShort = 256;         // sums that are better cut to
 constexpr int64_t kShortDepth = 128;    // whose panel of b the nearest cache holds
 constexpr int64_t kTileRows = 512;      // that make packing b for them alone worth it
+constexpr int64_t kLine = 16;           // floats of a cache line
 constexpr int64_t kNearStep = 512;      // between columns of a that are as good where they lie
 constexpr int64_t kPartDepth = 2048;    // of the parts of long sums
 constexpr int64_t kPartialBytes = 64 << 20;
@@ -182,7 +183,6 @@ struct Call {
   /// Results that no cache holds are written past them, where rows allow it.
   [[nodiscard]] bool streams(const float* out) const {
     constexpr int64_t kLarge = 32 << 20;
-    constexpr int64_t kLine = 16;
     return batch == 1 && parts.count == 1 && !swapped &&
            p.m * p.n * static_cast<int64_t>(sizeof(float)) >= kLarge && !p.has_bias &&
            p.activation == onednn::Activation::kNone && p.out.row_stride % kLine == 0 &&
@@ -224,14 +224,15 @@ struct Call {
     pieces = round_up(std::clamp(static_cast<int64_t>(work() / kLargePieceWork), few, kMaxPieces), few);
     // Parts that are pieces enough are not cut further: each would be packed again.
     int64_t wanted = batch * parts.count >= few ? 1 : ceil_div(pieces, batch * parts.count);
-    int64_t rows = ceil_div(p.m, kTileRows), columns = 1;
+    int64_t rows = ceil_div(p.m, kTileRows), columns = 1, column_step = panel();
     bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kCacheBytes;
     if (b_fits && p.m > kTileRows) {
       rows = std::max(rows, wanted);
     } else if (few < kFewPieces) {
       // A small product is cut one way, by columns where these come out evenly and nothing of a needs
-      // copying.
-      columns = !a_strided && panels() % wanted == 0 ? wanted : 1;
+      // copying. Columns of a transposed product are rows of the result: no panels, each copied once.
+      if (swapped && parts.count == 1 && p.n % (wanted * kLine) == 0) column_step = kLine;
+      columns = !a_strided && (panels() % wanted == 0 || column_step == kLine) ? wanted : 1;
       rows = columns == 1 ? std::min(wanted, ceil_div(p.m, 2 * kBlockRows)) : 1;
     } else if (wanted > 1) {
       // Two panels for each visit of a, or one where tiles would be too few.
@@ -242,14 +243,13 @@ struct Call {
     }
     // The rows of a transposed product are columns of the result, and two threads that write to one cache
     // line wait for each other.
-    constexpr int64_t kLine = 16;
     m = Cut(p.m, rows, swapped && parts.count == 1 ? kLine : kBlockRows);
-    n = Cut(p.n, columns, panel());
+    n = Cut(p.n, columns, column_step);
     int64_t deepest = parts.size <= kShort ? kShortDepth : kDepth;
-    if (2 * p.n <= panel()) deepest = 2 * kShortDepth;
+    if (2 * n.size <= panel()) deepest = 2 * kShortDepth;
     if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
     if (a_direct) deepest = kShortDepth;
-    depth = Cut(parts.size, ceil_div(parts.size, deepest), 1);
+    depth = Cut(parts.size, ceil_div(parts.size, deepest), kLine);
   }
 };
 
