@@ -32,7 +32,7 @@ HWY_EXPORT(finish);
 HWY_EXPORT(pack);
 HWY_EXPORT(panel_width);
 
-constexpr int64_t kWholePanel = 64;    // channels: the wider of the processors' panels
+constexpr int64_t kWholePanel = 64;  // channels: the wider of the processors' panels
 
 int64_t panel() {
   static const int64_t width = HWY_DYNAMIC_DISPATCH(panel_width)();
