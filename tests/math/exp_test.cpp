@@ -10,10 +10,39 @@ long double softplus_reference(long double x) {
 }
 long double log_sigmoid_reference(long double x) { return -softplus_reference(-x); }
 
+/// Of functions with parameters: doubles that no float is.
+constexpr double kParameter = 0.7;
+long double elu_reference(long double x) { return x > 0 ? x : kParameter * std::expm1(x); }
+long double celu_reference(long double x) { return x > 0 ? x : kParameter * std::expm1(x / kParameter); }
+long double scaled_softplus_reference(long double x) {
+  return x * kParameter > 20 ? x : softplus_reference(x * kParameter) / kParameter;
+}
+template <class V>
+Pair<V> pair_of(double x) {
+  const auto hi = static_cast<typename V::Scalar>(x);
+  return {V::of(x), V::of(x - static_cast<double>(hi))};
+}
+long double xlogy_reference(long double x, long double y) {
+  return x == 0 && !std::isnan(y) ? 0 : x * std::log(y);
+}
+
 template <class T>
 std::vector<UnaryCase<T>> cases() {
   using V = ScalarLane<T>;
   return {
+      {"elu",
+       [](V x) {
+         return select(x > V::of(0), x, scaled_expm1(pair_of<V>(kParameter), Pair<V>{x, V::of(0)}));
+       },
+       elu_reference, 0.8},
+      {"celu",
+       [](V x) {
+         const Pair<V> alpha = pair_of<V>(kParameter);
+         return select(x > V::of(0), x, scaled_expm1(alpha, quotient(x, alpha)));
+       },
+       celu_reference, 0.9},
+      {"softplus(0.7)", [](V x) { return softplus(x, pair_of<V>(kParameter), pair_of<V>(20)); },
+       scaled_softplus_reference, 1.6},
       {"exp", exp<V>, std::exp, 1.0},
       {"exp2", exp2<V>, std::exp2, 0.8},
       {"expm1", expm1<V>, std::expm1, 1.1},
@@ -31,8 +60,18 @@ std::vector<UnaryCase<T>> cases() {
   };
 }
 
+template <class T>
+std::vector<BinaryCase<T>> binary_cases() {
+  using V = ScalarLane<T>;
+  return {
+      {"xlogy", xlogy<V>, xlogy_reference, 1.0},
+  };
+}
+
 TEST(Exp, float32) { check(cases<float>()); }
 TEST(Exp, float64) { check(cases<double>()); }
+TEST(Exp, binary_float32) { check(binary_cases<float>()); }
+TEST(Exp, binary_float64) { check(binary_cases<double>()); }
 
 }  // namespace
 }  // namespace sorus::math::test

@@ -47,8 +47,10 @@ template <class F, class In, class Out, int kParameters, size_t... kI>
 void element(std::byte* out, const std::byte* const* in, const double* parameters,
              std::index_sequence<kI...>) {
   if constexpr (kParameters > 0) {
-    decltype(load_element<In>(in[0])) p[kParameters];
-    for (int k = 0; k < kParameters; ++k) p[k] = p[k].of(parameters[k]);
+    using V = decltype(load_element<In>(in[0]));
+    V p[kParameters];
+    for (int k = 0; k < kParameters; ++k)
+      p[k] = V::of(F::template parameter<typename V::Scalar>(parameters, k));
     store_element<Out>(out, F{}(load_element<In>(in[kI])..., p));
   } else {
     store_element<Out>(out, F{}(load_element<In>(in[kI])...));

@@ -6,6 +6,7 @@
 namespace sorus::reference {
 namespace {
 
+using math::ExactRow;
 using math::FloatingRow;
 using math::RowList;
 using math::RowTraits;

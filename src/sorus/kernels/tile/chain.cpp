@@ -15,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace chain_rows {
 
+using sorus::math::ExactRow;
 using sorus::math::FloatingRow;
 using sorus::math::RowList;
 using sorus::math::RowTraits;

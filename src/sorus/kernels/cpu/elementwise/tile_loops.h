@@ -20,6 +20,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 
+using sorus::math::ExactRow;
 using sorus::math::FloatingRow;
 using sorus::math::RowList;
 using sorus::math::RowTraits;
@@ -44,7 +45,7 @@ HWY_INLINE void lane_loop(T* out, const void* const* in, int64_t n, const double
   using V = SimdLane<T>;
   constexpr auto kStep = static_cast<int64_t>(kLanes<V>);
   V p[Row::kParameters > 0 ? Row::kParameters : 1];
-  for (int k = 0; k < Row::kParameters; ++k) p[k] = V::of(parameters[k]);
+  for (int k = 0; k < Row::kParameters; ++k) p[k] = V::of(Row::template parameter<T>(parameters, k));
   constexpr auto kAhead = kAheadBytes / static_cast<int64_t>(sizeof(T));
   const T* const from[] = {static_cast<const T*>(in[kI])...};
   // One place that computes: constants stay in registers, and each function is compiled once.
