@@ -62,6 +62,39 @@ Sample vectors(const Shape& a, const Shape& b, const Shape& row, const Shape& co
           .equal_kernels = false};
 }
 
+OP_SAMPLES(matmul_bias) {
+  SampleList list;
+  const auto add = [&](const Shape& a, const Shape& b, const Shape& out) {
+    const int64_t n = out.size(out.rank() - 1);
+    Sample s = matrices(a, b, out);
+    s.inputs.emplace_back(randn({n}, 3));
+    s.call = call_of(matmul_bias);
+    s.absolute *= 2;
+    s.reference = [out, n](const std::vector<HostArray>& in) {
+      HostArray r = product(in[0], in[1], out);
+      for (size_t i = 0; i < r.values.size(); ++i) r.values[i] += in[2].values[i % static_cast<size_t>(n)];
+      return std::vector{r};
+    };
+    list.push_back(std::move(s));
+  };
+  add({5, 7}, {7, 3}, {5, 3});
+  add({2, 3, 4}, {4, 6}, {2, 3, 6});
+  add({3, 2, 9}, {3, 9, 17}, {3, 2, 17});
+  add({4, 0}, {0, 3}, {4, 3});
+  add({0, 2}, {2, 3}, {0, 3});
+  add({70, 130}, {130, 65}, {70, 65});
+  list.back().gradient = false;
+  return list;
+}
+OP_ERRORS(matmul_bias) {
+  const auto of = [](const Shape& bias, DType dtype) {
+    (void)matmul_bias(to_tensor(full({2, 3}, 1), DType::kFloat32),
+                      to_tensor(full({3, 4}, 1), DType::kFloat32), to_tensor(full(bias, 1), dtype));
+  };
+  return {{"shape", [of] { of({3}, DType::kFloat32); }, ErrorKind::kShape, "got shape (3,), need (4,)"},
+          {"dtype", [of] { of({4}, DType::kFloat16); }, ErrorKind::kDType, "got float16 beside float32"}};
+}
+
 OP_SAMPLES(matmul) {
   return {matrices({3, 4}, {4, 5}, {3, 5}),
           matrices({1, 1}, {1, 1}, {1, 1}),

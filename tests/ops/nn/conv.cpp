@@ -68,11 +68,9 @@ OP_SAMPLES(conv_transpose) {
 }
 
 OP_SAMPLES(linear) {
-  Sample s = sample_of(
-      "with bias", {randn({2, 3, 20}, 1), randn({7, 20}, 2), randn({7}, 3)},
-      [](const TensorList& t) { return TensorList{linear(t[0], t[1], t[2])}; }, 200);
-  s.dtypes = wide_floats();  // narrower ones round before the bias is added, too
-  return {s};
+  const auto call = [](const TensorList& t) { return TensorList{linear(t[0], t[1], t[2])}; };
+  return {sample_of("with bias", {randn({2, 3, 20}, 1), randn({7, 20}, 2), randn({7}, 3)}, call, 200),
+          sample_of("large", {randn({40, 70}, 1), randn({33, 70}, 2), randn({33}, 3)}, call, 200)};
 }
 
 }  // namespace

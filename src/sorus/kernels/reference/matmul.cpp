@@ -5,9 +5,9 @@
 namespace sorus {
 namespace {
 
-/// Floating sums are in double, one after the other; integers wrap.
+/// Floating sums are in double, one after the other; integers wrap. `bias` may be null.
 template <class T>
-void multiply_matrix(const Array& a, const Array& b, const Array& out, const int64_t* at) {
+void multiply_matrix(const Array& a, const Array& b, const Array* bias, const Array& out, const int64_t* at) {
   using Compute = ComputeType<T>;
   using Sum = std::conditional_t<std::is_floating_point_v<Compute>, double, uint64_t>;
   int ra = a.rank();
@@ -22,6 +22,7 @@ void multiply_matrix(const Array& a, const Array& b, const Array& out, const int
       for (int64_t p = 0; p < a.size(ra - 1); ++p)
         sum += static_cast<Sum>(static_cast<Compute>(pa[i * a.strides[ra - 2] + p * a.strides[ra - 1]])) *
                static_cast<Sum>(static_cast<Compute>(pb[p * b.strides[rb - 2] + j * b.strides[rb - 1]]));
+      if (bias) sum += static_cast<Sum>(static_cast<Compute>(bias->as<T>()[j * bias->strides[0]]));
       po[i * out.strides[ro - 2] + j * out.strides[ro - 1]] = static_cast<T>(static_cast<Compute>(sum));
     }
 }
@@ -47,14 +48,14 @@ void run_matmul(const KernelCall& call) {
     for (int64_t batch = 0; batch < batches; ++batch) {
       int64_t at[3] = {batch_offset(call.in[0], out, batch), batch_offset(call.in[1], out, batch),
                        batch_offset(out, out, batch)};
-      multiply_matrix<T>(call.in[0], call.in[1], out, at);
+      multiply_matrix<T>(call.in[0], call.in[1], call.in.size() > 2 ? &call.in[2] : nullptr, out, at);
     }
   });
 }
 
-const KernelRegistrar registered{
-    "matmul", Kernel{.name = "matmul_reference", .in_layout = Layout::kAny, .run = run_matmul},
-    kReferenceRank};
+const Kernel kernel{.name = "matmul_reference", .in_layout = Layout::kAny, .run = run_matmul};
+const KernelRegistrar registered[] = {{"matmul", kernel, kReferenceRank},
+                                      {"matmul_bias", kernel, kReferenceRank}};
 
 }  // namespace
 }  // namespace sorus

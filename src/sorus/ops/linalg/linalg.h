@@ -14,6 +14,8 @@ namespace sorus {
 /// Matrix product with NumPy's rules: vectors, batches and broadcasting of batch axes. Accumulates in float32
 /// or wider. Throws ShapeError, DTypeError.
 [[nodiscard]] SORUS_API Tensor matmul(const Tensor& a, const Tensor& b);
+/// The same with `bias` (n,) added to every row before 16-bit floats are rounded; floating dtypes.
+[[nodiscard]] SORUS_API Tensor matmul_bias(const Tensor& a, const Tensor& b, const Tensor& bias);
 
 /// Sum of products of two vectors: a scalar.
 [[nodiscard]] SORUS_API Tensor dot(const Tensor& a, const Tensor& b);

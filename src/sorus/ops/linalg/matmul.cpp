@@ -62,7 +62,39 @@ const OpDef matmul_op{
     .vjp = vjp_matmul,
     .saves_in = kSaveAll,
     .cost = cost_matmul};
-const OpRegistrar registered{matmul_op};
+
+TypeList infer_matmul_bias(const InferContext& c) {
+  TypeList out = infer_matmul(c);
+  SORUS_CHECK(is_floating(c.dtype(0)) && c.dtype(2) == c.dtype(0), DTypeError,
+              "matmul_bias: bias does not fit: got {} beside {}, need one floating type", c.dtype(2),
+              c.dtype(0));
+  const Shape& b = c.shape(1);
+  const Shape columns{b[b.rank() - 1]};
+  SORUS_CHECK(c.shape(2) == columns, ShapeError, "matmul_bias: bias does not fit: got shape {}, need {}",
+              c.shape(2), columns);
+  return out;
+}
+
+void vjp_matmul_bias(VjpContext& c) {
+  vjp_matmul(c);
+  if (c.needs(2)) c.set(2, sum_to(c.grad(), c.in_type(2).shape));
+}
+
+const OpDef matmul_bias_op{
+    .name = "matmul_bias",
+    .doc =
+        "matmul with bias (n,) added to every row before the one rounding of 16-bit floats. a, b and bias of "
+        "one floating type. Throws ShapeError, DTypeError.",
+    .inputs = {{"a"}, {"b"}, {"bias"}},
+    .infer = infer_matmul_bias,
+    .vjp = vjp_matmul_bias,
+    .saves_in = saves({0, 1}),
+    .cost = cost_matmul};
+const OpRegistrar registered[] = {OpRegistrar(matmul_op), OpRegistrar(matmul_bias_op)};
+
+Tensor multiply(const Tensor& x, const Tensor& y, const Tensor* bias) {
+  return bias ? apply(matmul_bias_op, {&x, &y, bias}) : apply(matmul_op, {&x, &y});
+}
 
 /// True when the rows of a stack of matrices can be folded: one extent at most is not known yet.
 bool may_fold(const Shape& x) {
@@ -71,7 +103,8 @@ bool may_fold(const Shape& x) {
 }
 
 /// (..., m, k) times (k, n) as one product of (rows, k), which has one gradient with respect to the matrix.
-Tensor multiply_folded(const Tensor& x, const Tensor& y) {
+/// `bias` may be null.
+Tensor multiply_folded(const Tensor& x, const Tensor& y, const Tensor* bias) {
   Ints shape;
   int64_t rows = 1;
   for (Dim d : x.shape().dims().first(static_cast<size_t>(x.rank() - 1))) {
@@ -80,12 +113,10 @@ Tensor multiply_folded(const Tensor& x, const Tensor& y) {
   }
   shape.push_back(y.size(1));
   Tensor flat = reshape(x, {rows, x.size(-1)});
-  return reshape(apply(matmul_op, {&flat, &y}), shape);
+  return reshape(multiply(flat, y, bias), shape);
 }
 
-}  // namespace
-
-Tensor matmul(const Tensor& a, const Tensor& b) {
+Tensor matmul_of(const Tensor& a, const Tensor& b, const Tensor* bias) {
   SORUS_CHECK(a.rank() > 0 && b.rank() > 0, ShapeError,
               "matmul: an operand is a scalar: got shapes {} and {}, need rank 1 or more", a.shape(),
               b.shape());
@@ -95,14 +126,19 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor out;
   bool inner_agree = x.shape()[x.rank() - 1] == y.shape()[y.rank() - 2];
   if (x.rank() > 2 && y.rank() == 2 && inner_agree && y.shape().is_concrete() && may_fold(x.shape())) {
-    out = multiply_folded(x, y);
+    out = multiply_folded(x, y, bias);
   } else {
-    out = apply(matmul_op, {&x, &y});
+    out = multiply(x, y, bias);
   }
   Ints dropped;
   if (a.rank() == 1) dropped.push_back(-2);
   if (b.rank() == 1) dropped.push_back(-1);
   return dropped.empty() ? out : squeeze(out, dropped);
 }
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) { return matmul_of(a, b, nullptr); }
+Tensor matmul_bias(const Tensor& a, const Tensor& b, const Tensor& bias) { return matmul_of(a, b, &bias); }
 
 }  // namespace sorus

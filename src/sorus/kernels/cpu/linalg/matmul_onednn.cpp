@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/copy/strided_copy.h"
@@ -6,8 +7,9 @@
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
 #include "sorus/kernels/cpu/onednn/matmul.h"
 
-/// matmul of float32 by the kernels of cpu/gemm and, where the CPU multiplies it, bfloat16 by oneDNN, as
-/// operands lie; other 16-bit floats are widened to float32 first and rounded once at the end.
+/// matmul, with or without bias, of float32 by the kernels of cpu/gemm and, where the CPU multiplies it,
+/// bfloat16 by oneDNN, as operands lie; other 16-bit floats are widened to float32 first and rounded once at
+/// the end.
 namespace sorus {
 namespace {
 
@@ -36,7 +38,25 @@ onednn::MatmulProblem problem_of(const KernelCall& call, onednn::ElementType typ
   // The stride of an axis of extent 1 says nothing; the library wants to see rows of neighbours.
   if (p.n == 1) p.out.col_stride = 1;
   p.type = p.out_type = type;
+  p.has_bias = call.in.size() > 2;
   return p;
+}
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// The bias is widened into the first bytes of the workspace, wherever it lies.
+size_t bias_bytes(const KernelCall& call) {
+  return call.in.size() > 2 ? aligned(static_cast<size_t>(call.in[2].numel()) * sizeof(float)) : 0;
+}
+const float* widened_bias(const KernelCall& call) {
+  if (call.in.size() <= 2) return nullptr;
+  const Array& bias = call.in[2];
+  auto* wide = static_cast<float*>(call.workspace);
+  visit_floating(bias.dtype, [&]<class T>(std::type_identity<T>) {
+    for (int64_t j = 0; j < bias.numel(); ++j)
+      wide[j] = static_cast<float>(bias.as<T>()[j * bias.strides[0]]);
+  });
+  return wide;
 }
 
 /// The library is asked, not the processor: it knows what it was built with.
@@ -69,31 +89,31 @@ onednn::ElementType native_type(const KernelCall& call) {
 }
 
 size_t native_workspace(const KernelCall& call) {
-  return onednn::matmul_workspace(problem_of(call, native_type(call)));
+  return bias_bytes(call) + onednn::matmul_workspace(problem_of(call, native_type(call)));
 }
 
 void run_native(const KernelCall& call) {
-  onednn::matmul(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data, nullptr,
-                 call.out[0].data, call.workspace);
+  auto* space = static_cast<std::byte*>(call.workspace);
+  onednn::matmul(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data, widened_bias(call),
+                 call.out[0].data, space ? space + bias_bytes(call) : nullptr);
 }
 
 Refusal supports_widened(const KernelCall& call) {
   return is_half(call.out[0].dtype) ? kAccepted : "element type is not a 16-bit float";
 }
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 /// Places in the workspace of the operands and the result as dense float32, of one operand brought into
 /// row-major order, and of the workspace of the product.
 struct WidenedCall {
-  Array in[2];
+  std::vector<Array> in;
   Array out[1];
   size_t dense;
   size_t product;
 
   WidenedCall(const KernelCall& call, std::byte* space) {
-    size_t used = 0;
-    for (size_t i = 0; i < 2; ++i) in[i] = place(call.in[i], space, used);
+    size_t used = bias_bytes(call);
+    for (size_t i = 0; i < 2; ++i) in.push_back(place(call.in[i], space, used));
+    if (call.in.size() > 2) in.push_back(call.in[2]);
     out[0] = place(call.out[0], space, used);
     dense = used;
     used += aligned(static_cast<size_t>(std::max(call.in[0].numel(), call.in[1].numel())) * sizeof(Float16));
@@ -133,7 +153,7 @@ void run_widened_as(const KernelCall& call) {
   WidenedCall wide(call, space);
   for (size_t i = 0; i < 2; ++i) widen<T>(call.in[i], wide.in[i], space + wide.dense);
   onednn::matmul(problem_of(wide.call(call), onednn::ElementType::kFloat32), wide.in[0].data, wide.in[1].data,
-                 nullptr, wide.out[0].data, space + wide.product);
+                 widened_bias(call), wide.out[0].data, space + wide.product);
   T* to = call.out[0].as<T>();
   const float* from = wide.out[0].as<float>();
   parallel_ranges(call.out[0].numel(), kGrain,
@@ -145,20 +165,20 @@ void run_widened(const KernelCall& call) {
   call.out[0].dtype == DType::kFloat16 ? run_widened_as<Float16>(call) : run_widened_as<BFloat16>(call);
 }
 
-const KernelRegistrar registered_native{"matmul",
-                                        Kernel{.name = "matmul_onednn",
-                                               .in_layout = Layout::kAny,
-                                               .supports = supports_native,
-                                               .workspace = native_workspace,
-                                               .run = run_native},
-                                        kLibraryRank};
-const KernelRegistrar registered_widened{"matmul",
-                                         Kernel{.name = "matmul_onednn_widened",
-                                                .in_layout = Layout::kAny,
-                                                .supports = supports_widened,
-                                                .workspace = widened_workspace,
-                                                .run = run_widened},
-                                         kSimdRank};
+const Kernel native{.name = "matmul_onednn",
+                    .in_layout = Layout::kAny,
+                    .supports = supports_native,
+                    .workspace = native_workspace,
+                    .run = run_native};
+const Kernel widening{.name = "matmul_onednn_widened",
+                      .in_layout = Layout::kAny,
+                      .supports = supports_widened,
+                      .workspace = widened_workspace,
+                      .run = run_widened};
+const KernelRegistrar registered[] = {{"matmul", native, kLibraryRank},
+                                      {"matmul_bias", native, kLibraryRank},
+                                      {"matmul", widening, kSimdRank},
+                                      {"matmul_bias", widening, kSimdRank}};
 
 }  // namespace
 }  // namespace sorus
