@@ -4,12 +4,10 @@
 //
 #include "hwy/foreach_target.h"
 //
-#include <limits>
-
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/attention_call.h"
-#include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/nn/softmax_rows.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
@@ -20,16 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
-constexpr float kLowest = -std::numeric_limits<float>::infinity();
-
 /// Scores of a row to those that count: columns that the mask leaves out are -infinity, from `end` on all.
 void mask_row(const AttentionCall& c, int64_t head, int64_t row, float* s) {
-  if (c.causal) std::fill(s + c.columns_of(row), s + c.columns, kLowest);
+  if (c.causal) std::fill(s + c.columns_of(row), s + c.columns, kLowest<float>);
   if (!c.mask.present()) return;
   c.mask.visit_row(head, row, [&](const auto* mask, int64_t step) {
     using M = std::remove_cvref_t<decltype(*mask)>;
     if constexpr (std::is_same_v<M, bool>) {
-      for (int64_t j = 0; j < c.columns; ++j) s[j] = mask[j * step] ? s[j] : kLowest;
+      for (int64_t j = 0; j < c.columns; ++j) s[j] = mask[j * step] ? s[j] : kLowest<float>;
     } else {
       for (int64_t j = 0; j < c.columns; ++j) s[j] += static_cast<float>(mask[j * step]);
     }
@@ -38,46 +34,26 @@ void mask_row(const AttentionCall& c, int64_t head, int64_t row, float* s) {
 
 /// Masked scores to weights in place; notes the largest score and the sum of the exponentials.
 void to_weights(float* s, int64_t n, float* statistics) {
-  const float top = max_of(reduce_blocks(
-      n, Block::of(kLowest),
-      [&](Block m, int64_t i, int64_t count) { return max(m, load_block(s + i, count, kLowest)); },
-      [](Block p, Block q) { return max(p, q); }));
-  const Block shift = Block::of(top);
-  const float total = sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
-    const Block e = exp(load_block(s + i, count, kLowest) - shift);
-    store_block(e, s + i, count);
-    return sum + e;
-  });
-  const Block scale = Block::of(1.0F / total);
-  for_each_block(
-      n, [&](int64_t i, int64_t count) { store_block(load_block(s + i, count, 0) * scale, s + i, count); });
-  statistics[0] = top;
-  statistics[1] = total;
+  statistics[0] = largest(s, n);
+  statistics[1] = exponentials(s, s, n, statistics[0], [](int64_t) {});
+  scale_row(s, n, 1.0F / statistics[1]);
 }
 
 /// The same weights again from the statistics.
 void weights_again(float* s, int64_t n, const float* statistics) {
   const Block shift = Block::of(statistics[0]), scale = Block::of(1.0F / statistics[1]);
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(exp(load_block(s + i, count, kLowest) - shift) * scale, s + i, count);
+    store_block(exp(load_block(s + i, count, kLowest<float>) - shift) * scale, s + i, count);
   });
 }
 
 /// dp becomes scale * p * (dp - sum(p * dp)).
 void score_gradient(const float* p, float* dp, int64_t n, float scale) {
-  const Block dot = Block::of(sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
-    return fma(load_block(p + i, count, 0), load_block(dp + i, count, 0), sum);
-  }));
+  const Block dot = Block::of(dot_of_rows(p, dp, n, [](int64_t) {}));
   const Block factor = Block::of(scale);
   for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(p + i, count, 0) * (load_block(dp + i, count, 0) - dot) * factor, dp + i, count);
   });
-}
-
-void scale_rows(float* x, int64_t n, float scale) {
-  const Block factor = Block::of(scale);
-  for_each_block(
-      n, [&](int64_t i, int64_t count) { store_block(load_block(x + i, count, 0) * factor, x + i, count); });
 }
 
 void add_rows(const float* x, float* sum, int64_t n) {
@@ -92,7 +68,7 @@ void forward_block(const AttentionCall& c, int64_t head, int64_t begin, int64_t 
   AttentionScratch scratch;
   float* q = scratch.take(rows * c.depth);
   c.query.read(head, begin, end, q);
-  scale_rows(q, rows * c.depth, c.scale);
+  scale_row(q, rows * c.depth, c.scale);
   float* s = scratch.take(rows * c.columns);
   const FloatMatrix key = c.key.matrix(head, columns, scratch);
   multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), s, c.columns);
@@ -126,7 +102,7 @@ void backward_head(const AttentionCall& c, int64_t head) {
     const int64_t rows = std::min(block, c.rows - begin), columns = c.columns_of(begin + rows - 1);
     c.query.read(head, begin, begin + rows, q);
     c.gradient.read(head, begin, begin + rows, g);
-    scale_rows(q, rows * c.depth, c.scale);
+    scale_row(q, rows * c.depth, c.scale);
     multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), p, c.columns);
     multiply(rows, columns, c.width, {g, c.width, 1}, value.transposed(), dp, c.columns);
     for (int64_t i = 0; i < rows; ++i) {

@@ -9,12 +9,13 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/nn/elements.h"
 #include "sorus/kernels/cpu/nn/row_pieces.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Batch norm of channels-last tensors, taken as rows of channels. Sums over rows run in float32 inside
-/// pieces of rows cut by the shape alone, and in double over the pieces in order.
+/// Batch norm of channels-last tensors, taken as rows of channels. Sums over rows run in float32 (of float64
+/// in float64) inside pieces of rows cut by the shape alone, and in double over the pieces in order.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
@@ -22,56 +23,33 @@ namespace {
 /// Blocks of channels that are summed side by side.
 constexpr int kSideBySide = 4;
 
-float element(const Array& a, int64_t i) {
-  switch (a.dtype) {
-    case DType::kFloat32:
-      return a.as<float>()[i];
-    case DType::kBFloat16:
-      return static_cast<float>(a.as<BFloat16>()[i]);
-    default:
-      return static_cast<float>(a.as<Float16>()[i]);
-  }
-}
-void set_element(const Array& a, int64_t i, double v) {
-  switch (a.dtype) {
-    case DType::kFloat32:
-      a.as<float>()[i] = static_cast<float>(v);
-      return;
-    case DType::kBFloat16:
-      a.as<BFloat16>()[i] = BFloat16(static_cast<float>(v));
-      return;
-    default:
-      a.as<Float16>()[i] = Float16(static_cast<float>(v));
-  }
-}
-
 RowPieces rows_of(const Array& x) {
   int64_t channels = x.size(1);
   return {channels == 0 ? 0 : x.numel() / channels, channels};
 }
 
 /// sums[c] = sum over rows of term(row, first channel, count), for the channels of one piece.
-template <class Term>
-void sum_rows(int64_t begin, int64_t end, int64_t channels, float* sums, Term term) {
+template <class S, class Term>
+void sum_rows(int64_t begin, int64_t end, int64_t channels, S* sums, Term term) {
   int64_t c = 0;
   for (; c + kSideBySide * kBlock <= channels; c += kSideBySide * kBlock) {
-    Block acc[kSideBySide];
-    for (Block& b : acc) b = Block::of(0);
+    BlockOf<S> acc[kSideBySide];
+    for (auto& b : acc) b = BlockOf<S>::of(0);
     for (int64_t row = begin; row < end; ++row)
       for (int i = 0; i < kSideBySide; ++i) acc[i] = acc[i] + term(row, c + i * kBlock, kBlock);
-    for (int i = 0; i < kSideBySide; ++i) store_floats(acc[i], sums + c + i * kBlock);
+    for (int i = 0; i < kSideBySide; ++i) store_full(acc[i], sums + c + i * kBlock);
   }
   for (; c < channels; c += kBlock) {
     int64_t count = std::min(kBlock, channels - c);
-    Block acc = Block::of(0);
+    auto acc = BlockOf<S>::of(0);
     for (int64_t row = begin; row < end; ++row) acc = acc + term(row, c, count);
-    store_floats(acc, sums + c);
+    store_full(acc, sums + c);
   }
 }
 
 /// total(c, sum over all pieces) for every channel.
-template <class Total>
-void join_pieces(const RowPieces& p, const float* sums, Total total) {
+template <class S, class Total>
+void join_pieces(const RowPieces& p, const S* sums, Total total) {
   for (int64_t c = 0; c < p.n; ++c) {
     double sum = 0;
     for (int64_t piece = 0; piece < p.pieces; ++piece)
@@ -84,38 +62,38 @@ template <class T>
 void forward(const KernelCall& call) {
   RowPieces p = rows_of(call.in[0]);
   const T* x = call.in[0].as<T>();
-  auto* mean = static_cast<float*>(call.workspace);
-  float* scale = mean + p.padded();
-  float* shift = scale + p.padded();
-  float* sums = shift + p.padded();
+  using S = ComputeType<T>;
+  auto* mean = static_cast<S*>(call.workspace);
+  S* scale = mean + p.padded();
+  S* shift = scale + p.padded();
+  S* sums = shift + p.padded();
   auto count_rows = static_cast<double>(p.rows);
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
     sum_rows(begin, end, p.n, sums + piece * p.padded(),
              [&](int64_t row, int64_t c, int64_t count) { return load_block(x + row * p.n + c, count, 0); });
   });
-  join_pieces(p, sums, [&](int64_t c, double sum) { mean[c] = static_cast<float>(sum / count_rows); });
+  join_pieces(p, sums, [&](int64_t c, double sum) { mean[c] = static_cast<S>(sum / count_rows); });
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
     sum_rows(begin, end, p.n, sums + piece * p.padded(), [&](int64_t row, int64_t c, int64_t count) {
-      Block d = load_block(x + row * p.n + c, count, 0) - load_floats(mean + c);
+      const BlockOf<S> d = load_block(x + row * p.n + c, count, 0) - load_full(mean + c);
       return d * d;
     });
   });
   double epsilon = call.attrs<NormAttrs>().epsilon;
   join_pieces(p, sums, [&](int64_t c, double sum) {
     double variance = sum / count_rows;
-    call.out[1].as<float>()[c] = mean[c];
-    call.out[2].as<float>()[c] = static_cast<float>(variance);
-    double r = 1 / std::sqrt(static_cast<double>(static_cast<float>(variance)) + epsilon);
-    double gamma = call.in[1].present() ? static_cast<double>(element(call.in[1], c)) : 1;
-    scale[c] = static_cast<float>(r * gamma);
-    shift[c] = call.in[2].present() ? element(call.in[2], c) : 0;
+    call.out[1].as<S>()[c] = mean[c];
+    call.out[2].as<S>()[c] = static_cast<S>(variance);
+    double r = 1 / std::sqrt(static_cast<double>(static_cast<S>(variance)) + epsilon);
+    scale[c] = static_cast<S>(r * cpu::element<double>(call.in[1], c, 1));
+    shift[c] = cpu::element<S>(call.in[2], c, 0);
   });
   T* y = call.out[0].as<T>();
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row)
       for_each_block(p.n, [&](int64_t c, int64_t count) {
-        Block d = load_block(x + row * p.n + c, count, 0) - load_floats(mean + c);
-        store_block(fma(d, load_floats(scale + c), load_floats(shift + c)), y + row * p.n + c, count);
+        const BlockOf<S> d = load_block(x + row * p.n + c, count, 0) - load_full(mean + c);
+        store_block<T>(fma(d, load_full(scale + c), load_full(shift + c)), y + row * p.n + c, count);
       });
   });
 }
@@ -126,23 +104,23 @@ void backward(const KernelCall& call) {
   RowPieces p = rows_of(call.in[0]);
   const T* x = call.in[0].as<T>();
   const T* g = call.in[1].as<T>();
-  auto* mean = static_cast<float*>(call.workspace);
-  float* inverse = mean + p.padded();
-  float* average = inverse + p.padded();
-  float* slope = average + p.padded();
-  float* scale = slope + p.padded();
-  float* sums = scale + p.padded();
-  float* dots = sums + p.pieces * p.padded();
+  using S = ComputeType<T>;
+  auto* mean = static_cast<S*>(call.workspace);
+  S* inverse = mean + p.padded();
+  S* average = inverse + p.padded();
+  S* slope = average + p.padded();
+  S* scale = slope + p.padded();
+  S* sums = scale + p.padded();
+  S* dots = sums + p.pieces * p.padded();
   double epsilon = call.attrs<NormAttrs>().epsilon;
   for (int64_t c = 0; c < p.n; ++c) {
-    mean[c] = call.in[2].as<float>()[c];
-    double r = 1 / std::sqrt(static_cast<double>(call.in[3].as<float>()[c]) + epsilon);
-    inverse[c] = static_cast<float>(r);
-    scale[c] =
-        static_cast<float>(r * (call.in[4].present() ? static_cast<double>(element(call.in[4], c)) : 1));
+    mean[c] = call.in[2].as<S>()[c];
+    double r = 1 / std::sqrt(static_cast<double>(call.in[3].as<S>()[c]) + epsilon);
+    inverse[c] = static_cast<S>(r);
+    scale[c] = static_cast<S>(r * cpu::element<double>(call.in[4], c, 1));
   }
   auto normalized = [&](int64_t row, int64_t c, int64_t count) {
-    return (load_block(x + row * p.n + c, count, 0) - load_floats(mean + c)) * load_floats(inverse + c);
+    return (load_block(x + row * p.n + c, count, 0) - load_full(mean + c)) * load_full(inverse + c);
   };
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
     sum_rows(begin, end, p.n, sums + piece * p.padded(),
@@ -154,29 +132,29 @@ void backward(const KernelCall& call) {
   bool parameters = call.in[4].present();
   auto count_rows = static_cast<double>(p.rows);
   join_pieces(p, sums, [&](int64_t c, double sum) {
-    average[c] = static_cast<float>(sum / count_rows);
-    if (parameters) set_element(call.out[2], c, sum);
+    average[c] = static_cast<S>(sum / count_rows);
+    if (parameters) cpu::set_element(call.out[2], c, sum);
   });
   join_pieces(p, dots, [&](int64_t c, double sum) {
-    slope[c] = static_cast<float>(-sum / count_rows);
-    if (parameters) set_element(call.out[1], c, sum);
+    slope[c] = static_cast<S>(-sum / count_rows);
+    if (parameters) cpu::set_element(call.out[1], c, sum);
   });
   T* dx = call.out[0].as<T>();
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row)
       for_each_block(p.n, [&](int64_t c, int64_t count) {
-        Block d = load_block(g + row * p.n + c, count, 0) - load_floats(average + c);
-        Block v = fma(normalized(row, c, count), load_floats(slope + c), d) * load_floats(scale + c);
-        store_block(v, dx + row * p.n + c, count);
+        const BlockOf<S> d = load_block(g + row * p.n + c, count, 0) - load_full(average + c);
+        const BlockOf<S> v = fma(normalized(row, c, count), load_full(slope + c), d) * load_full(scale + c);
+        store_block<T>(v, dx + row * p.n + c, count);
       });
   });
 }
 
 void batch_norm(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void batch_norm_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -194,30 +172,26 @@ RowPieces pieces_of(const KernelCall& c) {
   int64_t channels = c.in[0].size(1);
   return {c.in[0].numel() / channels, channels};
 }
-size_t floats(int64_t n) { return sizeof(float) * static_cast<size_t>(n); }
+/// For `fixed` rows of channels, and `per_piece` more in each piece.
+template <int64_t fixed, int64_t per_piece>
+size_t workspace(const KernelCall& c) {
+  const RowPieces p = pieces_of(c);
+  return compute_size(c) * static_cast<size_t>((fixed + per_piece * p.pieces) * p.padded());
+}
+Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&),
+                   void (*run)(const KernelCall&)) {
+  return {.name = name,
+          .in_layout = Layout::kChannelsLast,
+          .out_layout = Layout::kChannelsLast,
+          .supports = refuse_empty,
+          .workspace = workspace,
+          .run = run};
+}
 
-const SimdRegistrar forward_registered{"batch_norm",
-                                       {.name = "batch_norm_simd",
-                                        .in_layout = Layout::kChannelsLast,
-                                        .out_layout = Layout::kChannelsLast,
-                                        .supports = refuse_float64_and_empty,
-                                        .workspace =
-                                            [](const KernelCall& c) {
-                                              RowPieces p = pieces_of(c);
-                                              return floats((3 + p.pieces) * p.padded());
-                                            },
-                                        .run = run_best<HWY_DISPATCH_TABLE(batch_norm)>}};
-const SimdRegistrar backward_registered{"batch_norm_backward",
-                                        {.name = "batch_norm_backward_simd",
-                                         .in_layout = Layout::kChannelsLast,
-                                         .out_layout = Layout::kChannelsLast,
-                                         .supports = refuse_float64_and_empty,
-                                         .workspace =
-                                             [](const KernelCall& c) {
-                                               RowPieces p = pieces_of(c);
-                                               return floats((5 + 2 * p.pieces) * p.padded());
-                                             },
-                                         .run = run_best<HWY_DISPATCH_TABLE(batch_norm_backward)>}};
+const SimdRegistrar registered[] = {
+    {"batch_norm", norm_kernel("batch_norm_simd", workspace<3, 1>, run_best<HWY_DISPATCH_TABLE(batch_norm)>)},
+    {"batch_norm_backward", norm_kernel("batch_norm_backward_simd", workspace<5, 2>,
+                                        run_best<HWY_DISPATCH_TABLE(batch_norm_backward)>)}};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -1,5 +1,5 @@
-// Block: 16 floats in one to sixteen lanes, so that a kernel written over it has the same bits on every CPU.
-// Included once per target; see simd/lane.h.
+// BlockOf: 16 numbers in one to sixteen lanes, so that a kernel written over it has the same bits on every
+// CPU. Included once per target; see simd/lane.h.
 
 #include "sorus/kernels/cpu/simd/functions.h"
 
@@ -19,132 +19,153 @@
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 
-using Float = SimdLane<float>;
 inline constexpr int64_t kBlock = 16;
-inline constexpr int64_t kWidth = static_cast<int64_t>(kLanes<Float>);
-inline constexpr int kParts = static_cast<int>(kBlock / kWidth);
 
-struct Block {
-  Float part[kParts];
-  static HWY_INLINE Block of(float v) {
-    Block b;
-    for (int i = 0; i < kParts; ++i) b.part[i] = Float::of(static_cast<double>(v));
+/// 16 numbers of S, float or double.
+template <class S>
+struct BlockOf {
+  using Lane = SimdLane<S>;
+  static constexpr int64_t kWidth = static_cast<int64_t>(kLanes<Lane>);
+  static constexpr int kParts = static_cast<int>(kBlock / kWidth);
+  Lane part[kParts];
+  static HWY_INLINE BlockOf of(S v) {
+    BlockOf b;
+    for (int i = 0; i < kParts; ++i) b.part[i] = Lane::of(static_cast<double>(v));
     return b;
   }
 };
+using Block = BlockOf<float>;
 
-template <class F>
-HWY_INLINE Block map(Block a, F f) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = f(a.part[i]);
+template <class S, class F>
+HWY_INLINE BlockOf<S> map(BlockOf<S> a, F f) {
+  for (auto& part : a.part) part = f(part);
   return a;
 }
-template <class F>
-HWY_INLINE Block map(Block a, Block b, F f) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = f(a.part[i], b.part[i]);
+template <class S, class F>
+HWY_INLINE BlockOf<S> map(BlockOf<S> a, BlockOf<S> b, F f) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = f(a.part[i], b.part[i]);
   return a;
 }
-HWY_INLINE Block operator+(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = a.part[i] + b.part[i];
+template <class S>
+HWY_INLINE BlockOf<S> operator+(BlockOf<S> a, BlockOf<S> b) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] + b.part[i];
   return a;
 }
-HWY_INLINE Block operator-(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = a.part[i] - b.part[i];
+template <class S>
+HWY_INLINE BlockOf<S> operator-(BlockOf<S> a, BlockOf<S> b) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] - b.part[i];
   return a;
 }
-HWY_INLINE Block operator*(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = a.part[i] * b.part[i];
+template <class S>
+HWY_INLINE BlockOf<S> operator*(BlockOf<S> a, BlockOf<S> b) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] * b.part[i];
   return a;
 }
-HWY_INLINE Block operator/(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = a.part[i] / b.part[i];
+template <class S>
+HWY_INLINE BlockOf<S> operator/(BlockOf<S> a, BlockOf<S> b) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] / b.part[i];
   return a;
 }
-HWY_INLINE Block fma(Block a, Block b, Block c) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = fma(a.part[i], b.part[i], c.part[i]);
+template <class S>
+HWY_INLINE BlockOf<S> fma(BlockOf<S> a, BlockOf<S> b, BlockOf<S> c) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = fma(a.part[i], b.part[i], c.part[i]);
   return a;
 }
-HWY_INLINE Block max(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = max(a.part[i], b.part[i]);
+template <class S>
+HWY_INLINE BlockOf<S> max(BlockOf<S> a, BlockOf<S> b) {
+  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = max(a.part[i], b.part[i]);
   return a;
 }
-HWY_INLINE Block exp(Block a) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = math::exp(a.part[i]);
+template <class S>
+HWY_INLINE BlockOf<S> exp(BlockOf<S> a) {
+  for (auto& part : a.part) part = math::exp(part);
   return a;
 }
 
-HWY_INLINE Block load_floats(const float* from) {
-  Block b;
-  for (int i = 0; i < kParts; ++i) b.part[i] = load<Float>(from + i * kWidth);
+/// 16 numbers as blocks hold them.
+template <class S>
+HWY_INLINE BlockOf<S> load_full(const S* from) {
+  BlockOf<S> b;
+  for (int i = 0; i < b.kParts; ++i) b.part[i] = load<typename BlockOf<S>::Lane>(from + i * b.kWidth);
   return b;
 }
-HWY_INLINE void store_floats(Block b, float* to) {
-  for (int i = 0; i < kParts; ++i) store(b.part[i], to + i * kWidth);
+template <class S>
+HWY_INLINE void store_full(BlockOf<S> b, S* to) {
+  for (int i = 0; i < b.kParts; ++i) store(b.part[i], to + i * b.kWidth);
 }
 
-/// 16 elements of type T (float or a 16-bit float), widened exactly.
+/// 16 elements of type T, 16-bit floats widened exactly.
 template <class T>
-HWY_INLINE Block load_block(const T* from) {
-  if constexpr (std::is_same_v<T, float>) {
-    return load_floats(from);
+HWY_INLINE BlockOf<ComputeType<T>> load_block(const T* from) {
+  using S = ComputeType<T>;
+  if constexpr (std::is_same_v<T, S>) {
+    return load_full(from);
   } else {
-    alignas(64) float wide[kBlock];
-    for (int64_t i = 0; i < kBlock; ++i) wide[i] = static_cast<float>(from[i]);
-    return load_floats(wide);
+    alignas(64) S wide[kBlock];
+    for (int64_t i = 0; i < kBlock; ++i) wide[i] = static_cast<S>(from[i]);
+    return load_full(wide);
   }
 }
 /// The first `count` elements, then `fill`. Reads nothing beyond them.
 template <class T>
-HWY_INLINE Block load_block(const T* from, int64_t count, float fill) {
+HWY_INLINE BlockOf<ComputeType<T>> load_block(const T* from, int64_t count, ComputeType<T> fill) {
+  using S = ComputeType<T>;
   if (count >= kBlock) return load_block(from);
-  alignas(64) float wide[kBlock];
-  for (int64_t i = 0; i < kBlock; ++i) wide[i] = i < count ? static_cast<float>(from[i]) : fill;
-  return load_floats(wide);
+  alignas(64) S wide[kBlock];
+  for (int64_t i = 0; i < kBlock; ++i) wide[i] = i < count ? static_cast<S>(from[i]) : fill;
+  return load_full(wide);
 }
 
 /// Rounds to T and writes 16 elements.
 template <class T>
-HWY_INLINE void store_block(Block b, T* to) {
-  if constexpr (std::is_same_v<T, float>) {
-    store_floats(b, to);
+HWY_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to) {
+  using S = ComputeType<T>;
+  if constexpr (std::is_same_v<T, S>) {
+    store_full(b, to);
   } else {
-    alignas(64) float wide[kBlock];
-    store_floats(b, wide);
+    alignas(64) S wide[kBlock];
+    store_full(b, wide);
     for (int64_t i = 0; i < kBlock; ++i) to[i] = T(wide[i]);
   }
 }
 /// Writes the first `count` elements and nothing beyond them.
 template <class T>
-HWY_INLINE void store_block(Block b, T* to, int64_t count) {
+HWY_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to, int64_t count) {
+  using S = ComputeType<T>;
   if (count >= kBlock) return store_block(b, to);
-  alignas(64) float wide[kBlock];
-  store_floats(b, wide);
+  alignas(64) S wide[kBlock];
+  store_full(b, wide);
   for (int64_t i = 0; i < count; ++i) to[i] = T(wide[i]);
 }
 
 /// The 16 elements joined: j with j + 8, then 4, 2 and 1.
-template <class Join>
-HWY_INLINE float fold(Block b, Join join) {
-#if HWY_TARGET == HWY_SCALAR
-  for (int half = kParts / 2; half > 0; half /= 2)
+template <class S, class Join>
+HWY_INLINE S fold(BlockOf<S> b, Join join) {
+  for (int half = b.kParts / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) b.part[i] = join(b.part[i], b.part[i + half]);
+#if HWY_TARGET == HWY_SCALAR
   return b.part[0].v;
 #else
   // Whole vectors are joined: what is in their upper lanes does not matter.
-  Float v = b.part[0];
-  if constexpr (kWidth == 16)
-    v = join(v, Float{hn::ConcatUpperUpper(Float::Tag(), v.v, v.v)});
-  else
-    v = join(v, b.part[kParts - 1]);
-  v = join(v, Float{hn::SwapAdjacentBlocks(v.v)});
-  v = join(v, Float{hn::Shuffle1032(v.v)});
-  return hn::GetLane(join(v, Float{hn::Shuffle2301(v.v)}).v);
+  using V = typename BlockOf<S>::Lane;
+  V v = b.part[0];
+  if constexpr (b.kWidth * sizeof(S) == 64) v = join(v, V{hn::ConcatUpperUpper(typename V::Tag(), v.v, v.v)});
+  v = join(v, V{hn::SwapAdjacentBlocks(v.v)});
+  if constexpr (sizeof(S) == 4) {
+    v = join(v, V{hn::Shuffle1032(v.v)});
+    return hn::GetLane(join(v, V{hn::Shuffle2301(v.v)}).v);
+  } else {
+    return hn::GetLane(join(v, V{hn::Shuffle01(v.v)}).v);
+  }
 #endif
 }
-HWY_INLINE float sum_of(Block b) {
-  return fold(b, [](Float x, Float y) { return x + y; });
+template <class S>
+HWY_INLINE S sum_of(BlockOf<S> b) {
+  return fold(b, [](auto x, auto y) { return x + y; });
 }
-HWY_INLINE float max_of(Block b) {
-  return fold(b, [](Float x, Float y) { return max(x, y); });
+template <class S>
+HWY_INLINE S max_of(BlockOf<S> b) {
+  return fold(b, [](auto x, auto y) { return max(x, y); });
 }
 
 /// Calls f(offset, count) for the blocks of n elements; all but the last are full.
@@ -155,7 +176,7 @@ HWY_INLINE void for_each_block(int64_t n, F f) {
   if (i < n) f(i, n - i);
 }
 
-/// Reduces n elements by blocks in four running results, of type A (Block or a struct of them), which start
+/// Reduces n elements by blocks in four running results, of type A (a block or a struct of them), which start
 /// at `neutral`: acc = step(acc, offset, count). Block k goes to the result k % 4; they are joined as (0, 1),
 /// (2, 3).
 template <class A, class Step, class Join>
@@ -175,20 +196,18 @@ HWY_INLINE A reduce_blocks(int64_t n, A neutral, Step step, Join join) {
   return join(join(a, b), join(c, d));
 }
 /// The sum of n elements: step(sum so far, offset, count).
-template <class Step>
-HWY_INLINE float sum_blocks(int64_t n, Step step) {
-  return sum_of(reduce_blocks(n, Block::of(0), step, [](Block x, Block y) { return x + y; }));
+template <class S, class Step>
+HWY_INLINE S sum_blocks(int64_t n, Step step) {
+  return sum_of(reduce_blocks(n, BlockOf<S>::of(0), step, [](BlockOf<S> x, BlockOf<S> y) { return x + y; }));
 }
 
-/// Calls f(type) for float and the 16-bit floats.
-template <class F>
-HWY_INLINE void by_type(DType t, F f) {
-  if (t == DType::kFloat32)
-    f(std::type_identity<float>{});
-  else if (t == DType::kBFloat16)
-    f(std::type_identity<BFloat16>{});
+/// Rounds n numbers, which may be read in whole blocks, to T.
+template <class T>
+void copy_out(const ComputeType<T>* from, T* to, int64_t n) {
+  if constexpr (std::is_same_v<T, ComputeType<T>>)
+    std::copy(from, from + n, to);
   else
-    f(std::type_identity<Float16>{});
+    for_each_block(n, [&](int64_t i, int64_t count) { store_block<T>(load_full(from + i), to + i, count); });
 }
 
 }  // namespace sorus::simd::HWY_NAMESPACE

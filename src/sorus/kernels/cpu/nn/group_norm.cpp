@@ -9,16 +9,18 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/nn/elements.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Group norm of row-major tensors in float32: the elements of a group follow each other, a channel's share
-/// of them is a run. Statistics in two passes, runs summed in float32 and joined in double.
+/// Group norm of row-major tensors: the elements of a group follow each other, a channel's share
+/// of them is a run. Statistics in two passes, runs summed in float32 (of float64 in float64) and joined in
+/// double.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
-/// Elements summed in float32 before they join a double.
+/// Elements summed in blocks before they join a double.
 constexpr int64_t kRun = 4096;
 
 struct Groups {
@@ -32,24 +34,12 @@ struct Groups {
   [[nodiscard]] int64_t channels() const { return groups * share; }
 };
 
-float element(const Array& a, int64_t i, float missing) {
-  if (!a.present()) return missing;
-  switch (a.dtype) {
-    case DType::kFloat32:
-      return a.as<float>()[i];
-    case DType::kBFloat16:
-      return static_cast<float>(a.as<BFloat16>()[i]);
-    default:
-      return static_cast<float>(a.as<Float16>()[i]);
-  }
-}
-
 /// Sum of term(offset, count) over n elements.
-template <class Term>
+template <class S, class Term>
 double long_sum(int64_t n, Term term) {
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += kRun) {
-    Block sum = Block::of(0);
+    auto sum = BlockOf<S>::of(0);
     for_each_block(std::min(kRun, n - begin),
                    [&](int64_t i, int64_t count) { sum = sum + term(begin + i, count); });
     total += static_cast<double>(sum_of(sum));
@@ -59,28 +49,28 @@ double long_sum(int64_t n, Term term) {
 
 template <class T>
 void forward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon) {
+  using S = ComputeType<T>;
   const T* x = c.in[0].as<T>() + group * s.count();
   T* y = c.out[0].as<T>() + group * s.count();
   auto n = static_cast<double>(s.count());
-  auto mean = static_cast<float>(
-      long_sum(s.count(), [&](int64_t i, int64_t count) { return load_block(x + i, count, 0); }) / n);
-  Block m = Block::of(mean);
-  auto variance = static_cast<float>(long_sum(s.count(),
-                                              [&](int64_t i, int64_t count) {
-                                                Block d = load_block(x + i, count, mean) - m;
-                                                return d * d;
-                                              }) /
-                                     n);
-  c.out[1].as<float>()[group] = mean;
-  c.out[2].as<float>()[group] = variance;
+  const auto mean = static_cast<S>(
+      long_sum<S>(s.count(), [&](int64_t i, int64_t count) { return load_block(x + i, count, 0); }) / n);
+  const auto m = BlockOf<S>::of(mean);
+  const double squares = long_sum<S>(s.count(), [&](int64_t i, int64_t count) {
+    const BlockOf<S> d = load_block(x + i, count, mean) - m;
+    return d * d;
+  });
+  const auto variance = static_cast<S>(squares / n);
+  c.out[1].as<S>()[group] = mean;
+  c.out[2].as<S>()[group] = variance;
   double r = 1 / std::sqrt(static_cast<double>(variance) + epsilon);
   for (int64_t k = 0; k < s.share; ++k) {
     int64_t channel = group % s.groups * s.share + k;
-    Block scale = Block::of(static_cast<float>(r * static_cast<double>(element(c.in[1], channel, 1))));
-    Block shift = Block::of(element(c.in[2], channel, 0));
+    const auto scale = BlockOf<S>::of(static_cast<S>(r * cpu::element<double>(c.in[1], channel, 1)));
+    const auto shift = BlockOf<S>::of(cpu::element<S>(c.in[2], channel, 0));
     for_each_block(s.inner, [&](int64_t i, int64_t count) {
       int64_t at = k * s.inner + i;
-      store_block(fma(load_block(x + at, count, 0) - m, scale, shift), y + at, count);
+      store_block<T>(fma(load_block(x + at, count, 0) - m, scale, shift), y + at, count);
     });
   }
 }
@@ -89,20 +79,21 @@ void forward_group(const KernelCall& c, const Groups& s, int64_t group, double e
 /// of each channel of the sample in `sums`.
 template <class T>
 void backward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon, double* sums) {
+  using S = ComputeType<T>;
   const T* x = c.in[0].as<T>() + group * s.count();
   const T* g = c.in[1].as<T>() + group * s.count();
   T* dx = c.out[0].as<T>() + group * s.count();
-  float mean = c.in[2].as<float>()[group];
-  double r = 1 / std::sqrt(static_cast<double>(c.in[3].as<float>()[group]) + epsilon);
-  Block m = Block::of(mean), scale = Block::of(static_cast<float>(r));
+  const S mean = c.in[2].as<S>()[group];
+  const double r = 1 / std::sqrt(static_cast<double>(c.in[3].as<S>()[group]) + epsilon);
+  const auto m = BlockOf<S>::of(mean), scale = BlockOf<S>::of(static_cast<S>(r));
   auto normalized = [&](int64_t at, int64_t count) { return (load_block(x + at, count, mean) - m) * scale; };
   double sum = 0, dot = 0;
   for (int64_t k = 0; k < s.share; ++k) {
     int64_t begin = k * s.inner;
-    auto gamma = static_cast<double>(element(c.in[4], group % s.groups * s.share + k, 1));
+    const auto gamma = cpu::element<double>(c.in[4], group % s.groups * s.share + k, 1);
     double plain =
-        long_sum(s.inner, [&](int64_t i, int64_t count) { return load_block(g + begin + i, count, 0); });
-    double with_n = long_sum(s.inner, [&](int64_t i, int64_t count) {
+        long_sum<S>(s.inner, [&](int64_t i, int64_t count) { return load_block(g + begin + i, count, 0); });
+    double with_n = long_sum<S>(s.inner, [&](int64_t i, int64_t count) {
       return load_block(g + begin + i, count, 0) * normalized(begin + i, count);
     });
     sums[2 * k] = with_n;
@@ -111,13 +102,14 @@ void backward_group(const KernelCall& c, const Groups& s, int64_t group, double 
     dot += gamma * with_n;
   }
   auto n = static_cast<double>(s.count());
-  Block average = Block::of(static_cast<float>(sum / n)), slope = Block::of(static_cast<float>(-dot / n));
+  const auto average = BlockOf<S>::of(static_cast<S>(sum / n)),
+             slope = BlockOf<S>::of(static_cast<S>(-dot / n));
   for (int64_t k = 0; k < s.share; ++k) {
-    Block gamma = Block::of(element(c.in[4], group % s.groups * s.share + k, 1));
+    const auto gamma = BlockOf<S>::of(cpu::element<S>(c.in[4], group % s.groups * s.share + k, 1));
     for_each_block(s.inner, [&](int64_t i, int64_t count) {
       int64_t at = k * s.inner + i;
-      Block h = load_block(g + at, count, 0) * gamma - average;
-      store_block(fma(normalized(at, count), slope, h) * scale, dx + at, count);
+      const BlockOf<S> h = load_block(g + at, count, 0) * gamma - average;
+      store_block<T>(fma(normalized(at, count), slope, h) * scale, dx + at, count);
     });
   }
 }
@@ -134,19 +126,6 @@ void forward(const KernelCall& c) {
   });
 }
 
-void set_element(const Array& a, int64_t i, double v) {
-  switch (a.dtype) {
-    case DType::kFloat32:
-      a.as<float>()[i] = static_cast<float>(v);
-      return;
-    case DType::kBFloat16:
-      a.as<BFloat16>()[i] = BFloat16(static_cast<float>(v));
-      return;
-    default:
-      a.as<Float16>()[i] = Float16(static_cast<float>(v));
-  }
-}
-
 template <class T>
 void backward(const KernelCall& c) {
   const auto& a = c.attrs<NormAttrs>();
@@ -161,15 +140,15 @@ void backward(const KernelCall& c) {
     for (int64_t part = 0; part < 2; ++part) {
       double total = 0;
       for (int64_t n = 0; n < s.samples; ++n) total += sums[(n * s.channels() + channel) * 2 + part];
-      set_element(c.out[static_cast<size_t>(1 + part)], channel, total);
+      cpu::set_element(c.out[static_cast<size_t>(1 + part)], channel, total);
     }
 }
 
 void group_norm(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void group_norm_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -183,13 +162,12 @@ namespace {
 HWY_EXPORT(group_norm);
 HWY_EXPORT(group_norm_backward);
 
-const SimdRegistrar forward_registered{"group_norm",
-                                       {.name = "group_norm_simd",
-                                        .supports = refuse_float64_and_empty,
-                                        .run = run_best<HWY_DISPATCH_TABLE(group_norm)>}};
+const SimdRegistrar forward_registered{
+    "group_norm",
+    {.name = "group_norm_simd", .supports = refuse_empty, .run = run_best<HWY_DISPATCH_TABLE(group_norm)>}};
 const SimdRegistrar backward_registered{"group_norm_backward",
                                         {.name = "group_norm_backward_simd",
-                                         .supports = refuse_float64_and_empty,
+                                         .supports = refuse_empty,
                                          .workspace =
                                              [](const KernelCall& c) {
                                                return 2 * sizeof(double) *

@@ -9,85 +9,65 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/nn/elements.h"
 #include "sorus/kernels/cpu/nn/row_pieces.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Layer norm and rms norm along contiguous rows in float32, statistics in two passes. Gradients of gamma and
+/// Layer norm and rms norm along contiguous rows, statistics in two passes. Gradients of gamma and
 /// beta are summed over pieces of rows cut by the shape alone, then over the pieces in order.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
-/// gamma and beta widened to float32; a missing gamma is 1, a missing beta 0.
-void widen(const Array& a, float fill, int64_t n, float* to) {
-  if (!a.present()) {
-    std::fill(to, to + n, fill);
-  } else if (a.dtype == DType::kFloat32) {
-    std::copy(a.as<float>(), a.as<float>() + n, to);
-  } else {
-    visit_floating(a.dtype, [&]<class T>(std::type_identity<T>) {
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(a.as<T>()[i]);
-    });
-  }
-}
-/// The array itself where it is float32 already.
-const float* widened(const Array& a, float fill, int64_t n, float* room) {
-  if (a.present() && a.dtype == DType::kFloat32) return a.as<float>();
-  widen(a, fill, n, room);
-  return room;
-}
-void narrow(const float* from, const Array& a) {
-  visit_floating(a.dtype, [&]<class T>(std::type_identity<T>) {
-    for (int64_t i = 0; i < a.numel(); ++i) a.as<T>()[i] = T(from[i]);
-  });
-}
-
 template <class T>
-HWY_INLINE float mean_of(const T* x, int64_t n) {
-  return sum_blocks(n,
-                    [&](Block sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
-         static_cast<float>(n);
+HWY_INLINE ComputeType<T> mean_of(const T* x, int64_t n) {
+  using S = ComputeType<T>;
+  return sum_blocks<S>(
+             n, [&](BlockOf<S> sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
+         static_cast<S>(n);
 }
 /// Mean square of the distances from `center`. Meanwhile the next row of x and of the result comes.
 template <class T>
-HWY_INLINE float spread_of(const T* x, int64_t n, float center, const T* to) {
-  const Block m = Block::of(center);
-  return sum_blocks(n,
-                    [&](Block sum, int64_t i, int64_t count) {
-                      prefetch(x + n + i);
-                      prefetch_write(to + n + i);
-                      const Block d = load_block(x + i, count, center) - m;
-                      return fma(d, d, sum);
-                    }) /
-         static_cast<float>(n);
+HWY_INLINE ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
+  using S = ComputeType<T>;
+  const auto m = BlockOf<S>::of(center);
+  return sum_blocks<S>(n,
+                       [&](BlockOf<S> sum, int64_t i, int64_t count) {
+                         prefetch(x + n + i);
+                         prefetch_write(to + n + i);
+                         const BlockOf<S> d = load_block(x + i, count, center) - m;
+                         return fma(d, d, sum);
+                       }) /
+         static_cast<S>(n);
 }
 
-template <class T>
-void normalize_row(const T* x, T* y, int64_t n, float mean, float r, const float* gamma, const float* beta) {
-  Block m = Block::of(mean), scale = Block::of(r);
+template <class T, class S = ComputeType<T>>
+void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
+  const auto m = BlockOf<S>::of(mean), scale = BlockOf<S>::of(r);
   for_each_block(n, [&](int64_t i, int64_t count) {
-    Block v = (load_block(x + i, count, 0) - m) * scale;
-    store_block(fma(v, load_block(gamma + i, count, 0), load_block(beta + i, count, 0)), y + i, count);
+    const BlockOf<S> v = (load_block(x + i, count, 0) - m) * scale;
+    store_block<T>(fma(v, load_block(gamma + i, count, 0), load_block(beta + i, count, 0)), y + i, count);
   });
 }
 
 /// dx = r * (h - mean(h) - n * mean(h * n)), h = g * gamma, n = (x - mean) * r; the second term when centred.
 /// Adds g * n to dgamma and g to dbeta.
-template <class T>
-void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, float mean, float r,
-                  const float* gamma, float* dgamma, float* dbeta) {
+template <class T, class S = ComputeType<T>>
+void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, S mean, S r, const S* gamma,
+                  S* dgamma, S* dbeta) {
+  using B = BlockOf<S>;
   struct Sums {
-    Block h, dot;
+    B h, dot;
   };
-  const Block m = Block::of(mean), scale = Block::of(r), zero = Block::of(0);
+  const B m = B::of(mean), scale = B::of(r), zero = B::of(0);
   const Sums sums = reduce_blocks(
       n, Sums{zero, zero},
       [&](Sums so_far, int64_t i, int64_t count) {
         prefetch_write(dx + i);
-        const Block v = (load_block(x + i, count, mean) - m) * scale;
-        const Block d = load_block(g + i, count, 0);
-        const Block h = d * load_block(gamma + i, count, 0);
+        const B v = (load_block(x + i, count, mean) - m) * scale;
+        const B d = load_block(g + i, count, 0);
+        const B h = d * load_block(gamma + i, count, 0);
         store_block(fma(d, v, load_block(dgamma + i, count, 0)), dgamma + i, count);
         store_block(load_block(dbeta + i, count, 0) + d, dbeta + i, count);
         return Sums{so_far.h + h, fma(h, v, so_far.dot)};
@@ -95,12 +75,12 @@ void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, float 
       [](Sums p, Sums q) {
         return Sums{p.h + q.h, p.dot + q.dot};
       });
-  Block average = Block::of(centred ? sum_of(sums.h) / static_cast<float>(n) : 0.0F);
-  Block slope = Block::of(-sum_of(sums.dot) / static_cast<float>(n));
+  const B average = B::of(centred ? sum_of(sums.h) / static_cast<S>(n) : S(0));
+  const B slope = B::of(-sum_of(sums.dot) / static_cast<S>(n));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    Block v = (load_block(x + i, count, mean) - m) * scale;
-    Block h = load_block(g + i, count, 0) * load_block(gamma + i, count, 0);
-    store_block(fma(v, slope, h - average) * scale, dx + i, count);
+    const B v = (load_block(x + i, count, mean) - m) * scale;
+    const B h = load_block(g + i, count, 0) * load_block(gamma + i, count, 0);
+    store_block<T>(fma(v, slope, h - average) * scale, dx + i, count);
   });
 }
 
@@ -108,19 +88,19 @@ template <class T>
 void layer_forward(const KernelCall& c) {
   const auto& a = c.attrs<NormAttrs>();
   RowPieces p(*c.in[0].shape, a.begin_axis);
-  auto* room = static_cast<float*>(c.workspace);
-  const float* gamma = widened(c.in[1], 1, p.n, room);
-  const float* beta = widened(c.in[2], 0, p.n, room + p.padded());
-  auto epsilon = static_cast<float>(a.epsilon);
+  using S = ComputeType<T>;
+  auto* room = static_cast<S*>(c.workspace);
+  const S* gamma = cpu::elements<S>(c.in[1], 1, p.n, room);
+  const S* beta = cpu::elements<S>(c.in[2], 0, p.n, room + p.padded());
+  const auto epsilon = static_cast<S>(a.epsilon);
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row) {
       const T* x = c.in[0].as<T>() + row * p.n;
       T* y = c.out[0].as<T>() + row * p.n;
-      float mean = mean_of(x, p.n);
-      float variance = spread_of(x, p.n, mean, y);
+      const S mean = mean_of(x, p.n), variance = spread_of(x, p.n, mean, y);
       normalize_row(x, y, p.n, mean, 1 / std::sqrt(variance + epsilon), gamma, beta);
-      c.out[1].as<float>()[row] = mean;
-      c.out[2].as<float>()[row] = variance;
+      c.out[1].as<S>()[row] = mean;
+      c.out[2].as<S>()[row] = variance;
     }
   });
 }
@@ -129,18 +109,19 @@ template <class T>
 void rms_forward(const KernelCall& c) {
   const auto& a = c.attrs<NormAttrs>();
   RowPieces p(*c.in[0].shape, a.begin_axis);
-  auto* gamma = static_cast<float*>(c.workspace);
-  float* beta = gamma + p.padded();
-  widen(c.in[1], 1, p.n, gamma);
-  std::fill(beta, beta + p.n, 0.0F);
-  auto epsilon = static_cast<float>(a.epsilon);
+  using S = ComputeType<T>;
+  auto* room = static_cast<S*>(c.workspace);
+  const S* gamma = cpu::elements<S>(c.in[1], 1, p.n, room);
+  S* beta = room + p.padded();
+  std::fill(beta, beta + p.n, S(0));
+  const auto epsilon = static_cast<S>(a.epsilon);
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row) {
       const T* x = c.in[0].as<T>() + row * p.n;
       T* y = c.out[0].as<T>() + row * p.n;
-      float scale = 1 / std::sqrt(spread_of(x, p.n, 0, y) + epsilon);
-      normalize_row(x, y, p.n, 0, scale, gamma, beta);
-      c.out[1].as<float>()[row] = scale;
+      const S scale = 1 / std::sqrt(spread_of(x, p.n, 0, y) + epsilon);
+      normalize_row(x, y, p.n, S(0), scale, gamma, beta);
+      c.out[1].as<S>()[row] = scale;
     }
   });
 }
@@ -149,13 +130,14 @@ void rms_forward(const KernelCall& c) {
 template <class T, class Statistic>
 void backward_rows(const KernelCall& c, const RowPieces& p, const Array& gamma_array, bool centred,
                    Statistic statistic) {
-  auto* gamma = static_cast<float*>(c.workspace);
-  float* sums = gamma + p.padded();  // pieces x (dgamma, dbeta)
-  widen(gamma_array, 1, p.n, gamma);
+  using S = ComputeType<T>;
+  auto* room = static_cast<S*>(c.workspace);
+  S* sums = room + p.padded();  // pieces x (dgamma, dbeta)
+  const S* gamma = cpu::elements<S>(gamma_array, 1, p.n, room);
   p.for_each([&](int64_t begin, int64_t end, int64_t piece) {
-    float* dgamma = sums + piece * 2 * p.padded();
-    float* dbeta = dgamma + p.padded();
-    std::fill(dgamma, dgamma + 2 * p.padded(), 0.0F);
+    S* dgamma = sums + piece * 2 * p.padded();
+    S* dbeta = dgamma + p.padded();
+    std::fill(dgamma, dgamma + 2 * p.padded(), S(0));
     for (int64_t row = begin; row < end; ++row) {
       auto [mean, r] = statistic(row);
       int64_t at = row * p.n;
@@ -166,43 +148,46 @@ void backward_rows(const KernelCall& c, const RowPieces& p, const Array& gamma_a
   if (!gamma_array.present()) return;
   for (int64_t piece = 1; piece < p.pieces; ++piece)
     for_each_block(2 * p.padded(), [&](int64_t i, int64_t) {
-      store_floats(load_floats(sums + i) + load_floats(sums + piece * 2 * p.padded() + i), sums + i);
+      store_full(load_full(sums + i) + load_full(sums + piece * 2 * p.padded() + i), sums + i);
     });
-  narrow(sums, c.out[1]);
-  if (c.out.size() > 2) narrow(sums + p.padded(), c.out[2]);
+  cpu::set_elements(sums, c.out[1]);
+  if (c.out.size() > 2) cpu::set_elements(sums + p.padded(), c.out[2]);
 }
 
+template <class S>
 struct Statistic {
-  float mean, r;
+  S mean, r;
 };
 
 template <class T>
 void layer_backward(const KernelCall& c) {
   const auto& a = c.attrs<NormAttrs>();
-  auto epsilon = static_cast<float>(a.epsilon);
+  using S = ComputeType<T>;
+  const auto epsilon = static_cast<S>(a.epsilon);
   backward_rows<T>(c, RowPieces(*c.in[0].shape, a.begin_axis), c.in[4], true, [&](int64_t row) {
-    return Statistic{c.in[2].as<float>()[row], 1 / std::sqrt(c.in[3].as<float>()[row] + epsilon)};
+    return Statistic<S>{c.in[2].as<S>()[row], 1 / std::sqrt(c.in[3].as<S>()[row] + epsilon)};
   });
 }
 template <class T>
 void rms_backward(const KernelCall& c) {
+  using S = ComputeType<T>;
   backward_rows<T>(c, RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis), c.in[3], false,
                    [&](int64_t row) {
-                     return Statistic{0, c.in[2].as<float>()[row]};
+                     return Statistic<S>{0, c.in[2].as<S>()[row]};
                    });
 }
 
 void layer_norm(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_forward<T>(c); });
 }
 void layer_norm_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { layer_backward<T>(c); });
 }
 void rms_norm(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_forward<T>(c); });
 }
 void rms_norm_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { rms_backward<T>(c); });
 }
 
 }  // namespace
@@ -219,16 +204,16 @@ HWY_EXPORT(rms_norm);
 HWY_EXPORT(rms_norm_backward);
 
 size_t forward_workspace(const KernelCall& c) {
-  return 2 * sizeof(float) *
+  return 2 * compute_size(c) *
          static_cast<size_t>(RowPieces(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis).padded());
 }
 size_t backward_workspace(const KernelCall& c) {
   RowPieces p(*c.in[0].shape, c.attrs<NormAttrs>().begin_axis);
-  return sizeof(float) * static_cast<size_t>((1 + 2 * p.pieces) * p.padded());
+  return compute_size(c) * static_cast<size_t>((1 + 2 * p.pieces) * p.padded());
 }
 Kernel norm_kernel(std::string_view name, size_t (*workspace)(const KernelCall&),
                    void (*run)(const KernelCall&)) {
-  return {.name = name, .supports = refuse_float64_and_empty, .workspace = workspace, .run = run};
+  return {.name = name, .supports = refuse_empty, .workspace = workspace, .run = run};
 }
 
 /// A kernel of rows, which needs gamma and beta whole.

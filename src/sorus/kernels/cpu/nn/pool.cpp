@@ -4,7 +4,6 @@
 //
 #include "hwy/foreach_target.h"
 //
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -14,7 +13,7 @@
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/pool_windows.h"
 
-/// Pooling of channels-last tensors, 16 channels at a time, in float32. Blocks may overlap the next pixel: a
+/// Pooling of channels-last tensors, 16 channels at a time. Blocks may overlap the next pixel: a
 /// result row is made in a scratch row with room at its end, left to right, so that what a block writes too
 /// much is written again.
 HWY_BEFORE_NAMESPACE();
@@ -44,12 +43,12 @@ struct Pixels {
 
 /// 16 elements, those beyond the end of the tensor 0.
 template <class T>
-HWY_INLINE Block load_until(const T* from, const T* end) {
+HWY_INLINE BlockOf<ComputeType<T>> load_until(const T* from, const T* end) {
   return load_block(from, end - from, 0);
 }
-HWY_INLINE Block maximum(Block a, Block b) {
-  for (int i = 0; i < kParts; ++i) a.part[i] = math::maximum(a.part[i], b.part[i]);
-  return a;
+template <class S>
+HWY_INLINE BlockOf<S> maximum(BlockOf<S> a, BlockOf<S> b) {
+  return map(a, b, [](auto x, auto y) { return math::maximum(x, y); });
 }
 
 /// Calls f(place z, y, x, number of the tap) for the places of one window.
@@ -63,64 +62,56 @@ HWY_INLINE void for_each_tap(const PoolWindows& w, const AxisWindow& z, const Ax
         f(z.first + i * w.step[0], y.first + j * w.step[1], x.first + k * w.step[2], tap);
 }
 
-/// Rounds n floats, which may be read in whole blocks, to T.
-template <class T>
-void copy_out(const float* from, T* to, int64_t n) {
-  if constexpr (std::is_same_v<T, float>)
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
-  else
-    for_each_block(n, [&](int64_t i, int64_t count) { store_block(load_floats(from + i), to + i, count); });
-}
-
-/// Rows of floats that a thread works in, each with room for a block past its end.
+/// Rows of numbers that a thread works in, each with room for a block past its end.
+template <class S>
 struct Scratch {
-  std::vector<float> floats;
-  float* row(int64_t index, int64_t length) {
+  std::vector<S> numbers;
+  S* row(int64_t index, int64_t length) {
     auto size = static_cast<size_t>(length + 2 * kBlock);
-    if (floats.size() < size * 2) floats.resize(size * 2);
-    return floats.data() + static_cast<size_t>(index) * size;
+    if (numbers.size() < size * 2) numbers.resize(size * 2);
+    return numbers.data() + static_cast<size_t>(index) * size;
   }
 };
 
 /// Calls f(n, z, y, scratch) for all result rows, some at a time on each thread.
-template <class F>
+template <class S, class F>
 void for_each_result_row(int64_t n, const PoolWindows& w, int64_t channels, F f) {
   auto depth = static_cast<int64_t>(w.axis[0].size()), height = static_cast<int64_t>(w.axis[1].size());
   int64_t row = static_cast<int64_t>(w.axis[2].size()) * channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, row));
   parallel_ranges(n * depth * height, grain, [&](int64_t begin, int64_t end) {
-    Scratch scratch;
+    Scratch<S> scratch;
     for (int64_t r = begin; r < end; ++r) f(r / (depth * height), r / height % depth, r % height, scratch);
   });
 }
 
 /// Joins each window of one result row: first the rows of x under it, then along the row. `finish(window,
 /// block)` makes the result.
-template <class T, class Join, class Finish>
+template <class T, class Join, class Finish, class S = ComputeType<T>>
 void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz, const AxisWindow& wy,
-              float empty, T* to, Scratch& scratch, Join join, Finish finish) {
+              ComputeType<T> empty, T* to, Scratch<S>& scratch, Join join, Finish finish) {
   int64_t length = w.size[2] * x.channels;
   auto windows = static_cast<int64_t>(w.axis[2].size());
-  float* joined = scratch.row(0, std::max(length, windows * x.channels));
-  float* result = scratch.row(1, std::max(length, windows * x.channels));
+  S* joined = scratch.row(0, std::max(length, windows * x.channels));
+  S* result = scratch.row(1, std::max(length, windows * x.channels));
   bool first = true;
   for (int64_t i = 0; i < wz.count; ++i)
     for (int64_t j = 0; j < wy.count; ++j) {
       const T* row = x.pixel(n, wz.first + i * w.step[0], wy.first + j * w.step[1], 0);
       for_each_block(length, [&](int64_t c, int64_t count) {
-        Block v = load_block(row + c, count, 0);
-        store_floats(first ? v : join(load_floats(joined + c), v), joined + c);
+        const auto v = load_block(row + c, count, 0);
+        store_full(first ? v : join(load_full(joined + c), v), joined + c);
       });
       first = false;
     }
   for (int64_t o = 0; o < windows; ++o) {
     const AxisWindow& wx = w.axis[2][static_cast<size_t>(o)];
-    const float* from = joined + wx.first * x.channels;
+    const S* from = joined + wx.first * x.channels;
     int64_t step = w.step[2] * x.channels;
     for (int64_t c = 0; c < x.channels; c += kBlock) {
-      Block v = first || wx.count == 0 ? Block::of(empty) : load_floats(from + c);
-      for (int64_t k = 1; !first && k < wx.count; ++k) v = join(v, load_floats(from + k * step + c));
-      store_floats(finish(wx, v), result + o * x.channels + c);
+      auto v = first || wx.count == 0 ? BlockOf<S>::of(empty) : load_full(from + c);
+      for (int64_t k = 1; !first && k < wx.count; ++k) v = join(v, load_full(from + k * step + c));
+      store_full(finish(wx, v), result + o * x.channels + c);
     }
   }
   copy_out(result, to, windows * x.channels);
@@ -130,12 +121,13 @@ template <class T>
 void max_forward(const KernelCall& call) {
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, call.attrs<PoolAttrs>());
   Pixels<T> x(call.in[0]), y(call.out[0]);
-  for_each_result_row(
-      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch& scratch) {
+  using S = ComputeType<T>;
+  for_each_result_row<S>(
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch<S>& scratch) {
         pool_row(
             w, x, n, w.axis[0][static_cast<size_t>(oz)], w.axis[1][static_cast<size_t>(oy)],
-            -std::numeric_limits<float>::infinity(), y.pixel(n, oz, oy, 0), scratch,
-            [](Block a, Block b) { return maximum(a, b); }, [](const AxisWindow&, Block v) { return v; });
+            -std::numeric_limits<S>::infinity(), y.pixel(n, oz, oy, 0), scratch,
+            [](auto a, auto b) { return maximum(a, b); }, [](const AxisWindow&, auto v) { return v; });
       });
 }
 
@@ -144,14 +136,15 @@ void average_forward(const KernelCall& call) {
   const auto& a = call.attrs<PoolAttrs>();
   PoolWindows w(*call.in[0].shape, *call.out[0].shape, a);
   Pixels<T> x(call.in[0]), y(call.out[0]);
-  for_each_result_row(
-      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch& scratch) {
+  using S = ComputeType<T>;
+  for_each_result_row<S>(
+      call.in[0].size(0), w, x.channels, [&](int64_t n, int64_t oz, int64_t oy, Scratch<S>& scratch) {
         const AxisWindow& wz = w.axis[0][static_cast<size_t>(oz)];
         const AxisWindow& wy = w.axis[1][static_cast<size_t>(oy)];
         pool_row(
-            w, x, n, wz, wy, 0, y.pixel(n, oz, oy, 0), scratch, [](Block l, Block r) { return l + r; },
-            [&](const AxisWindow& wx, Block sum) {
-              return sum / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+            w, x, n, wz, wy, 0, y.pixel(n, oz, oy, 0), scratch, [](auto l, auto r) { return l + r; },
+            [&](const AxisWindow& wx, BlockOf<S> sum) {
+              return sum / BlockOf<S>::of(static_cast<S>(PoolWindows::divisor(a, wz, wy, wx)));
             });
       });
 }
@@ -165,7 +158,7 @@ void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int
   parallel_for(samples * pieces, [&](int64_t piece) {
     int64_t n = piece / pieces, first = piece % pieces * kChannelPiece;
     int64_t channels = std::min(kChannelPiece, dx.channels - first);
-    std::vector<float> sums(static_cast<size_t>(dx.pixels() * channels + kBlock));
+    std::vector<ComputeType<T>> sums(static_cast<size_t>(dx.pixels() * channels + kBlock));
     for (size_t i = 0; i < w.axis[0].size(); ++i)
       for (size_t j = 0; j < w.axis[1].size(); ++j)
         for (size_t k = 0; k < w.axis[2].size(); ++k) {
@@ -173,35 +166,40 @@ void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int
               g.pixel(n, static_cast<int64_t>(i), static_cast<int64_t>(j), static_cast<int64_t>(k));
           for (int64_t c = 0; c < channels; c += kBlock) {
             // Lanes beyond the piece hold 0, which adds nothing to the next pixel.
-            Block gradient = load_block(from + first + c, channels - c, 0);
+            const auto gradient = load_block(from + first + c, channels - c, 0);
             add(n, w.axis[0][i], w.axis[1][j], w.axis[2][k], first + c, gradient, sums.data() + c, channels);
           }
         }
     T* to = dx.pixel(n, 0, 0, 0) + first;
     if (pieces == 1) {
       for_each_block(dx.pixels() * channels, [&](int64_t i, int64_t count) {
-        store_block(load_floats(sums.data() + i), to + i, count);
+        store_block<T>(load_full(sums.data() + i), to + i, count);
       });
       return;
     }
     for (int64_t p = 0; p < dx.pixels(); ++p)
       for_each_block(channels, [&](int64_t c, int64_t count) {
-        store_block(load_block(sums.data() + p * channels + c, count, 0), to + p * dx.channels + c, count);
+        store_block<T>(load_block(sums.data() + p * channels + c, count, 0), to + p * dx.channels + c, count);
       });
   });
 }
 
-HWY_INLINE void add_to(float* sums, Block b) { store_floats(load_floats(sums) + b, sums); }
+template <class S>
+HWY_INLINE void add_to(S* sums, BlockOf<S> b) {
+  store_full(load_full(sums) + b, sums);
+}
 
 template <class T>
 void average_backward(const KernelCall& call) {
+  using S = ComputeType<T>;
   const auto& a = call.attrs<PoolAttrs>();
   PoolWindows w(*call.out[0].shape, *call.in[0].shape, a);
   Pixels<T> g(call.in[0]), dx(call.out[0]);
   backward(w, g, dx, call.in[0].size(0),
            [&](int64_t, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t,
-               Block gradient, float* sums, int64_t channels) {
-             Block share = gradient / Block::of(static_cast<float>(PoolWindows::divisor(a, wz, wy, wx)));
+               BlockOf<S> gradient, S* sums, int64_t channels) {
+             const auto share =
+                 gradient / BlockOf<S>::of(static_cast<S>(PoolWindows::divisor(a, wz, wy, wx)));
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t) {
                add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
              });
@@ -222,23 +220,25 @@ bool is_two_by_two(const KernelCall& call) {
 /// The gradient under one row of 2 x 2 windows: two rows of x, made in `top` and `bottom` from left to right.
 template <class T>
 HWY_INLINE void two_by_two_row(const T* x0, const T* x1, const T* x_end, const T* g, const T* g_end,
-                               int64_t windows, int64_t channels, float* top, float* bottom) {
-  const Float zero = Float::of(0);
+                               int64_t windows, int64_t channels, ComputeType<T>* top,
+                               ComputeType<T>* bottom) {
+  using B = BlockOf<ComputeType<T>>;
+  const auto zero = B::Lane::of(0);
   for (int64_t o = 0; o < windows; ++o)
     for (int64_t c = 0; c < channels; c += kBlock) {
       int64_t left = 2 * o * channels + c, right = left + channels;
-      Block a = load_until(x0 + left, x_end), b = load_until(x0 + right, x_end);
-      Block d = load_until(x1 + left, x_end), e = load_until(x1 + right, x_end);
-      Block gradient = load_until(g + o * channels + c, g_end);
-      Block ga, gb, gd, ge;
-      for (int i = 0; i < kParts; ++i) {
+      const B a = load_until(x0 + left, x_end), b = load_until(x0 + right, x_end);
+      const B d = load_until(x1 + left, x_end), e = load_until(x1 + right, x_end);
+      const B gradient = load_until(g + o * channels + c, g_end);
+      B ga, gb, gd, ge;
+      for (int i = 0; i < B::kParts; ++i) {
         // The first of equals wins, NaN over everything.
         auto a_wins = (a.part[i] >= b.part[i]) | math::is_nan(a.part[i]);
         auto d_wins = (d.part[i] >= e.part[i]) | math::is_nan(d.part[i]);
-        Float above = select(a_wins, a.part[i], b.part[i]), below = select(d_wins, d.part[i], e.part[i]);
+        const auto above = select(a_wins, a.part[i], b.part[i]), below = select(d_wins, d.part[i], e.part[i]);
         auto above_wins = (above >= below) | math::is_nan(above);
-        Float up = select(above_wins, gradient.part[i], zero),
-              down = select(above_wins, zero, gradient.part[i]);
+        const auto up = select(above_wins, gradient.part[i], zero),
+                   down = select(above_wins, zero, gradient.part[i]);
         ga.part[i] = select(a_wins, up, zero);
         gb.part[i] = select(a_wins, zero, up);
         gd.part[i] = select(d_wins, down, zero);
@@ -255,15 +255,16 @@ HWY_INLINE void two_by_two_row(const T* x0, const T* x1, const T* x_end, const T
 
 template <class T>
 void two_by_two_backward(const KernelCall& call) {
+  using S = ComputeType<T>;
   Pixels<T> x(call.in[0]), g(call.in[1]), dx(call.out[0]);
   int64_t height = x.size[1], row = x.size[2] * x.channels, used = 2 * g.size[2] * x.channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, 2 * row));
   // Rows of windows, and one more where the height is odd: its row of x gets zeros.
   int64_t strips = (height + 1) / 2;
   parallel_ranges(call.in[0].size(0) * strips, grain, [&](int64_t begin, int64_t end) {
-    Scratch scratch;
-    float* top = scratch.row(0, row);
-    float* bottom = scratch.row(1, row);
+    Scratch<S> scratch;
+    S* top = scratch.row(0, row);
+    S* bottom = scratch.row(1, row);
     for (int64_t i = begin; i < end; ++i) {
       int64_t n = i / strips, o = i % strips;
       T* to = dx.pixel(n, 0, 2 * o, 0);
@@ -273,8 +274,8 @@ void two_by_two_backward(const KernelCall& call) {
       }
       const T* from = x.pixel(n, 0, 2 * o, 0);
       two_by_two_row(from, from + row, x.end, g.pixel(n, 0, o, 0), g.end, g.size[2], x.channels, top, bottom);
-      std::fill(top + used, top + row, 0.0F);
-      std::fill(bottom + used, bottom + row, 0.0F);
+      std::fill(top + used, top + row, S(0));
+      std::fill(bottom + used, bottom + row, S(0));
       copy_out(top, to, row);
       copy_out(bottom, to + row, row);
     }
@@ -284,42 +285,44 @@ void two_by_two_backward(const KernelCall& call) {
 template <class T>
 void max_backward(const KernelCall& call) {
   if (is_two_by_two(call)) return two_by_two_backward<T>(call);
+  using S = ComputeType<T>;
+  using B = BlockOf<S>;
   PoolWindows w(*call.in[0].shape, *call.in[1].shape, call.attrs<PoolAttrs>());
   Pixels<T> in(call.in[0]), g(call.in[1]), dx(call.out[0]);
   backward(w, g, dx, call.in[0].size(0),
            [&](int64_t n, const AxisWindow& wz, const AxisWindow& wy, const AxisWindow& wx, int64_t c,
-               Block gradient, float* sums, int64_t channels) {
-             Block best = Block::of(0), place = Block::of(0);
+               B gradient, S* sums, int64_t channels) {
+             B best = B::of(0), place = B::of(0);
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
-               Block v = load_until(in.pixel(n, z, y, x) + c, in.end);
-               for (int i = 0; i < kParts; ++i) {
+               const B v = load_until(in.pixel(n, z, y, x) + c, in.end);
+               for (int i = 0; i < B::kParts; ++i) {
                  auto stays = (best.part[i] >= v.part[i]) | math::is_nan(best.part[i]);
-                 Float number = Float::of(static_cast<double>(tap));
+                 const auto number = B::Lane::of(static_cast<double>(tap));
                  place.part[i] = tap == 0 ? number : select(stays, place.part[i], number);
                  best.part[i] = tap == 0 ? v.part[i] : select(stays, best.part[i], v.part[i]);
                }
              });
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
-               Block share;
-               for (int i = 0; i < kParts; ++i)
-                 share.part[i] = select(place.part[i] == Float::of(static_cast<double>(tap)),
-                                        gradient.part[i], Float::of(0));
+               B share;
+               for (int i = 0; i < B::kParts; ++i)
+                 share.part[i] = select(place.part[i] == B::Lane::of(static_cast<double>(tap)),
+                                        gradient.part[i], B::Lane::of(0));
                add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
              });
            });
 }
 
 void max_pool(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_forward<T>(c); });
 }
 void avg_pool(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_forward<T>(c); });
 }
 void max_pool_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { max_backward<T>(c); });
 }
 void avg_pool_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { average_backward<T>(c); });
 }
 
 }  // namespace
@@ -336,11 +339,7 @@ HWY_EXPORT(max_pool_backward);
 HWY_EXPORT(avg_pool_backward);
 
 Kernel pool_kernel(std::string_view name, void (*run)(const KernelCall&)) {
-  return {.name = name,
-          .in_layout = Layout::kChannelsLast,
-          .out_layout = Layout::kChannelsLast,
-          .supports = refuse_float64,
-          .run = run};
+  return {.name = name, .in_layout = Layout::kChannelsLast, .out_layout = Layout::kChannelsLast, .run = run};
 }
 
 const SimdRegistrar max_registered{"max_pool",

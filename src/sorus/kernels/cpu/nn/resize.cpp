@@ -4,7 +4,6 @@
 //
 #include "hwy/foreach_target.h"
 //
-#include <cstring>
 #include <vector>
 
 #include "sorus/base/thread_pool.h"
@@ -13,7 +12,7 @@
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/resize_taps.h"
 
-/// Interpolation of channels-last tensors in float32, 16 channels at a time. A result row is made of the rows
+/// Interpolation of channels-last tensors, 16 channels at a time. A result row is made of the rows
 /// of x under it, joined first, and of the taps along the row. Blocks may reach into the next pixel, which is
 /// written later; rows have room at their end.
 HWY_BEFORE_NAMESPACE();
@@ -23,23 +22,27 @@ namespace {
 /// Channels that one piece of work of the backward pass covers.
 constexpr int64_t kChannelPiece = 64;
 
-HWY_INLINE Block scaled(Block b, double weight) { return b * Block::of(static_cast<float>(weight)); }
-HWY_INLINE Block add_scaled(Block sum, Block b, double weight) {
-  return fma(b, Block::of(static_cast<float>(weight)), sum);
+template <class S>
+HWY_INLINE BlockOf<S> scaled(BlockOf<S> b, double weight) {
+  return b * BlockOf<S>::of(static_cast<S>(weight));
+}
+template <class S>
+HWY_INLINE BlockOf<S> add_scaled(BlockOf<S> sum, BlockOf<S> b, double weight) {
+  return fma(b, BlockOf<S>::of(static_cast<S>(weight)), sum);
 }
 
 /// joined = sum over the taps of z and y of weight * row of x; `row(z, y)` is a row of `length` elements.
 template <class T, class Row>
-void join_rows(const ResizeTaps& taps, const ResizeTap& z, const ResizeTap& y, int64_t length, float* joined,
-               Row row) {
+void join_rows(const ResizeTaps& taps, const ResizeTap& z, const ResizeTap& y, int64_t length,
+               ComputeType<T>* joined, Row row) {
   bool first = true;
   for (int i = 0; i < taps.count_of(0); ++i)
     for (int j = 0; j < taps.count_of(1); ++j) {
       const T* from = row(z.place[i], y.place[j]);
       double weight = z.weight[i] * y.weight[j];
       for_each_block(length, [&](int64_t c, int64_t count) {
-        Block v = load_block(from + c, count, 0);
-        store_floats(first ? scaled(v, weight) : add_scaled(load_floats(joined + c), v, weight), joined + c);
+        const auto v = load_block(from + c, count, 0);
+        store_full(first ? scaled(v, weight) : add_scaled(load_full(joined + c), v, weight), joined + c);
       });
       first = false;
     }
@@ -56,7 +59,7 @@ void forward(const KernelCall& call) {
   int64_t from_row = taps.in[2] * channels, to_row = width * channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, from_row + to_row));
   parallel_ranges(in.size(0) * depth * height, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> joined(static_cast<size_t>(from_row + kBlock)),
+    std::vector<ComputeType<T>> joined(static_cast<size_t>(from_row + kBlock)),
         made(static_cast<size_t>(to_row + kBlock));
     for (int64_t r = begin; r < end; ++r) {
       const ResizeTap& z = taps.axis[0][static_cast<size_t>(r / height % depth)];
@@ -67,32 +70,27 @@ void forward(const KernelCall& call) {
       for (int64_t o = 0; o < width; ++o) {
         const ResizeTap& t = taps.axis[2][static_cast<size_t>(o)];
         for (int64_t c = 0; c < channels; c += kBlock) {
-          Block v = scaled(load_floats(joined.data() + t.place[0] * channels + c), t.weight[0]);
+          auto v = scaled(load_full(joined.data() + t.place[0] * channels + c), t.weight[0]);
           for (int k = 1; k < taps.count_of(2); ++k)
-            v = add_scaled(v, load_floats(joined.data() + t.place[k] * channels + c), t.weight[k]);
-          store_floats(v, made.data() + o * channels + c);
+            v = add_scaled(v, load_full(joined.data() + t.place[k] * channels + c), t.weight[k]);
+          store_full(v, made.data() + o * channels + c);
         }
       }
-      T* to = out.as<T>() + r * to_row;
-      if constexpr (std::is_same_v<T, float>)
-        std::memcpy(to, made.data(), static_cast<size_t>(to_row) * sizeof(float));
-      else
-        for_each_block(to_row, [&](int64_t i, int64_t count) {
-          store_block(load_floats(made.data() + i), to + i, count);
-        });
+      copy_out(made.data(), out.as<T>() + r * to_row, to_row);
     }
   });
 }
 
 /// Adds weight * gradient to the sums of every place that one result pixel was read from.
+template <class S>
 HWY_INLINE void scatter(const ResizeTaps& taps, const ResizeTap& z, const ResizeTap& y, const ResizeTap& x,
-                        Block gradient, int64_t channels, float* sums) {
+                        BlockOf<S> gradient, int64_t channels, S* sums) {
   for (int i = 0; i < taps.count_of(0); ++i)
     for (int j = 0; j < taps.count_of(1); ++j)
       for (int k = 0; k < taps.count_of(2); ++k) {
         int64_t pixel = (z.place[i] * taps.in[1] + y.place[j]) * taps.in[2] + x.place[k];
-        float* to = sums + pixel * channels;
-        store_floats(add_scaled(load_floats(to), gradient, z.weight[i] * y.weight[j] * x.weight[k]), to);
+        S* to = sums + pixel * channels;
+        store_full(add_scaled(load_full(to), gradient, z.weight[i] * y.weight[j] * x.weight[k]), to);
       }
 }
 
@@ -107,7 +105,7 @@ void backward(const KernelCall& call) {
   parallel_for(g.size(0) * pieces, [&](int64_t piece) {
     int64_t n = piece / pieces, first = piece % pieces * kChannelPiece;
     int64_t channels = std::min(kChannelPiece, all - first);
-    std::vector<float> sums(static_cast<size_t>(pixels * channels + kBlock));
+    std::vector<ComputeType<T>> sums(static_cast<size_t>(pixels * channels + kBlock));
     const T* from = g.as<T>() + n * results * all + first;
     for (const ResizeTap& z : taps.axis[0])
       for (const ResizeTap& y : taps.axis[1])
@@ -120,16 +118,16 @@ void backward(const KernelCall& call) {
     T* to = out.as<T>() + n * pixels * all + first;
     for (int64_t p = 0; p < pixels; ++p)
       for_each_block(channels, [&](int64_t c, int64_t count) {
-        store_block(load_block(sums.data() + p * channels + c, count, 0), to + p * all + c, count);
+        store_block<T>(load_block(sums.data() + p * channels + c, count, 0), to + p * all + c, count);
       });
   });
 }
 
 void resize(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { forward<T>(c); });
 }
 void resize_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) { backward<T>(c); });
 }
 
 }  // namespace
@@ -147,7 +145,7 @@ Kernel resize_kernel(std::string_view name, void (*run)(const KernelCall&)) {
   return {.name = name,
           .in_layout = Layout::kChannelsLast,
           .out_layout = Layout::kChannelsLast,
-          .supports = refuse_float64_and_empty,
+          .supports = refuse_empty,
           .run = run};
 }
 

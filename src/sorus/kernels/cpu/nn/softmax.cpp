@@ -5,22 +5,20 @@
 #include "hwy/foreach_target.h"
 //
 #include <cmath>
-#include <limits>
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
-#include "sorus/kernels/cpu/nn/block.h"
+#include "sorus/kernels/cpu/nn/softmax_rows.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/labels.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Softmax, its logarithm, softmax cross-entropy and their gradients in float32. Along contiguous rows, a row
+/// Softmax, its logarithm, softmax cross-entropy and their gradients. Along contiguous rows, a row
 /// after the other, with 64 running sums; along another axis, 16 neighbouring lines at a time.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
-constexpr float kLowest = -std::numeric_limits<float>::infinity();
 /// Elements of a piece of work.
 constexpr int64_t kGrain = 16384;
 /// Rows up to this length stay in the nearest cache together with the next one.
@@ -47,94 +45,78 @@ HWY_INLINE void prefetch_next_row(const T* from, const T* to, int64_t n, int64_t
   if (to) prefetch_write(to + n + i);
 }
 
-/// The largest number of a row, whose tail reads as -infinity.
-template <class T>
-HWY_INLINE float largest(const T* x, int64_t n) {
-  return max_of(reduce_blocks(
-      n, Block::of(kLowest),
-      [&](Block m, int64_t i, int64_t count) { return max(m, load_block(x + i, count, kLowest)); },
-      [](Block p, Block q) { return max(p, q); }));
-}
-
 /// The sum of e^(x - top). Meanwhile the next row of x and of the result comes.
 template <class T>
-HWY_INLINE float sum_of_exp(const T* x, int64_t n, float top, const T* to) {
-  const Block shift = Block::of(top);
-  return sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+HWY_INLINE ComputeType<T> sum_of_exp(const T* x, int64_t n, ComputeType<T> top, const T* to) {
+  using S = ComputeType<T>;
+  const auto shift = BlockOf<S>::of(top);
+  return sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     prefetch_next_row(x, to, n, i);
-    return sum + exp(load_block(x + i, count, kLowest) - shift);
+    return sum + exp(load_block(x + i, count, kLowest<S>) - shift);
   });
 }
 
 template <class T>
 void softmax_row(const T* x, T* y, int64_t n) {
-  const float top = largest(x, n);
-  const Block shift = Block::of(top);
-  if constexpr (std::is_same_v<T, float>) {
+  using S = ComputeType<T>;
+  const S top = largest(x, n);
+  if constexpr (std::is_same_v<T, S>) {
     // The exponentials wait in the result for their sum.
-    const float sum = sum_blocks(n, [&](Block total, int64_t i, int64_t count) {
-      prefetch_next_row(x, y, n, i);
-      const Block e = exp(load_block(x + i, count, kLowest) - shift);
-      store_block(e, y + i, count);
-      return total + e;
-    });
-    const Block scale = Block::of(1.0F / sum);
-    for_each_block(
-        n, [&](int64_t i, int64_t count) { store_block(load_block(y + i, count, 0) * scale, y + i, count); });
+    const S sum = exponentials(x, y, n, top, [&](int64_t i) { prefetch_next_row(x, y, n, i); });
+    scale_row(y, n, 1 / sum);
   } else {
-    const Block scale = Block::of(1.0F / sum_of_exp(x, n, top, y));
+    const auto shift = BlockOf<S>::of(top), scale = BlockOf<S>::of(1 / sum_of_exp(x, n, top, y));
     for_each_block(n, [&](int64_t i, int64_t count) {
-      store_block(exp(load_block(x + i, count, kLowest) - shift) * scale, y + i, count);
+      store_block<T>(exp(load_block(x + i, count, kLowest<S>) - shift) * scale, y + i, count);
     });
   }
 }
 
 template <class T>
 void log_softmax_row(const T* x, T* y, int64_t n) {
-  const float top = largest(x, n);
-  const Block shift = Block::of(top), log_sum = Block::of(std::log(sum_of_exp(x, n, top, y)));
+  using S = ComputeType<T>;
+  const S top = largest(x, n);
+  const auto shift = BlockOf<S>::of(top), log_sum = BlockOf<S>::of(std::log(sum_of_exp(x, n, top, y)));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(load_block(x + i, count, 0) - shift - log_sum, y + i, count);
+    store_block<T>(load_block(x + i, count, 0) - shift - log_sum, y + i, count);
   });
 }
 
 template <class T>
 void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
-  const Block dot = Block::of(sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
-    prefetch_write(dx + i);
-    return fma(load_block(y + i, count, 0), load_block(g + i, count, 0), sum);
-  }));
+  using S = ComputeType<T>;
+  const auto dot = BlockOf<S>::of(dot_of_rows(y, g, n, [&](int64_t i) { prefetch_write(dx + i); }));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - dot), dx + i, count);
+    store_block<T>(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - dot), dx + i, count);
   });
 }
 
 template <class T>
 void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
-  const Block total = Block::of(-sum_blocks(n, [&](Block sum, int64_t i, int64_t count) {
+  using S = ComputeType<T>;
+  const auto total = BlockOf<S>::of(-sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     prefetch_write(dx + i);
     return sum + load_block(g + i, count, 0);
   }));
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(fma(exp(load_block(y + i, count, 0)), total, load_block(g + i, count, 0)), dx + i, count);
+    store_block<T>(fma(exp(load_block(y + i, count, 0)), total, load_block(g + i, count, 0)), dx + i, count);
   });
 }
 
 /// 16 (or `count`) neighbouring lines of n elements, `step` apart.
 template <class T>
 struct Lines {
+  using B = BlockOf<ComputeType<T>>;
   int64_t n, step, count;
-  [[nodiscard]] HWY_INLINE Block load(const T* x, int64_t i) const {
-    return load_block(x + i * step, count, 0);
-  }
-  HWY_INLINE void store(Block b, T* y, int64_t i) const { store_block(b, y + i * step, count); }
-  [[nodiscard]] Block largest(const T* x) const {
-    Block m = load(x, 0);
+  [[nodiscard]] HWY_INLINE B load(const T* x, int64_t i) const { return load_block(x + i * step, count, 0); }
+  HWY_INLINE void store(B b, T* y, int64_t i) const { store_block<T>(b, y + i * step, count); }
+  [[nodiscard]] B largest(const T* x) const {
+    B m = load(x, 0);
     for (int64_t i = 1; i < n; ++i) m = max(m, load(x, i));
     return m;
   }
-  [[nodiscard]] Block sum_of_exp(const T* x, Block top) const {
-    Block sum = Block::of(0);
+  [[nodiscard]] B sum_of_exp(const T* x, B top) const {
+    B sum = B::of(0);
     for (int64_t i = 0; i < n; ++i) sum = sum + exp(load(x, i) - top);
     return sum;
   }
@@ -142,56 +124,56 @@ struct Lines {
 
 template <class T>
 void softmax_lines(const Lines<T>& l, const T* x, T* y) {
-  Block top = l.largest(x);
-  Block scale = Block::of(1) / l.sum_of_exp(x, top);
+  const auto top = l.largest(x), scale = Lines<T>::B::of(1) / l.sum_of_exp(x, top);
   for (int64_t i = 0; i < l.n; ++i) l.store(exp(l.load(x, i) - top) * scale, y, i);
 }
 template <class T>
 void log_softmax_lines(const Lines<T>& l, const T* x, T* y) {
-  Block top = l.largest(x);
-  Block log_sum = map(l.sum_of_exp(x, top), [](Float v) { return math::log(v); });
+  const auto top = l.largest(x), log_sum = map(l.sum_of_exp(x, top), [](auto v) { return math::log(v); });
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(x, i) - top - log_sum, y, i);
 }
 template <class T>
 void softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
-  Block dot = Block::of(0);
+  auto dot = Lines<T>::B::of(0);
   for (int64_t i = 0; i < l.n; ++i) dot = fma(l.load(y, i), l.load(g, i), dot);
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(y, i) * (l.load(g, i) - dot), dx, i);
 }
 template <class T>
 void log_softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
-  Block total = Block::of(0);
+  auto total = Lines<T>::B::of(0);
   for (int64_t i = 0; i < l.n; ++i) total = total + l.load(g, i);
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(g, i) - exp(l.load(y, i)) * total, dx, i);
 }
 
 template <class T>
-float loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
-  float top = largest(x, n);
-  float log_sum = std::log(sum_of_exp(x, n, top, static_cast<const T*>(nullptr)));
-  auto at_label = static_cast<double>(log_sum - (static_cast<float>(x[label]) - top));
-  if (smoothing == 0) return static_cast<float>(at_label);
-  const Block shift = Block::of(top);
-  const float total = sum_blocks(
-      n, [&](Block sum, int64_t i, int64_t count) { return sum + (load_block(x + i, count, top) - shift); });
-  double uniform = static_cast<double>(log_sum) - static_cast<double>(total) / static_cast<double>(n);
-  return static_cast<float>((1 - smoothing) * at_label + smoothing * uniform);
+ComputeType<T> loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
+  using S = ComputeType<T>;
+  const S top = largest(x, n);
+  const S log_sum = std::log(sum_of_exp(x, n, top, static_cast<const T*>(nullptr)));
+  const auto at_label = static_cast<double>(log_sum - (static_cast<S>(x[label]) - top));
+  if (smoothing == 0) return static_cast<S>(at_label);
+  const auto shift = BlockOf<S>::of(top);
+  const S total = sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
+    return sum + (load_block(x + i, count, top) - shift);
+  });
+  const double uniform = static_cast<double>(log_sum) - static_cast<double>(total) / static_cast<double>(n);
+  return static_cast<S>((1 - smoothing) * at_label + smoothing * uniform);
 }
 
 /// dx = (p - target) * g
 template <class T>
-void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing, float g) {
-  float top = largest(x, n);
-  float inverse = 1.0F / sum_of_exp(x, n, top, dx);
-  Block shift = Block::of(top), scale = Block::of(inverse), gradient = Block::of(g);
-  Block uniform = Block::of(static_cast<float>(smoothing / static_cast<double>(n)));
-  auto p_minus_uniform = [&](Block b) { return exp(b - shift) * scale - uniform; };
+void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing, ComputeType<T> g) {
+  using S = ComputeType<T>;
+  const S top = largest(x, n), inverse = 1 / sum_of_exp(x, n, top, dx);
+  const auto shift = BlockOf<S>::of(top), scale = BlockOf<S>::of(inverse), gradient = BlockOf<S>::of(g);
+  const auto uniform = BlockOf<S>::of(static_cast<S>(smoothing / static_cast<double>(n)));
+  auto p_minus_uniform = [&](BlockOf<S> b) { return exp(b - shift) * scale - uniform; };
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(p_minus_uniform(load_block(x + i, count, kLowest)) * gradient, dx + i, count);
+    store_block<T>(p_minus_uniform(load_block(x + i, count, kLowest<S>)) * gradient, dx + i, count);
   });
-  alignas(64) float at[kBlock];
-  store_floats(p_minus_uniform(Block::of(static_cast<float>(x[label]))), at);
-  dx[label] = T((at[0] - static_cast<float>(1 - smoothing)) * g);
+  alignas(64) S at[kBlock];
+  store_full(p_minus_uniform(BlockOf<S>::of(static_cast<S>(x[label]))), at);
+  dx[label] = T((at[0] - static_cast<S>(1 - smoothing)) * g);
 }
 
 /// Runs `rows(offset, n)` for each line where the axis is the last, else `lines(offset, group of lines)`.
@@ -212,7 +194,7 @@ void along_axis(const KernelCall& c, Rows rows, Columns lines) {
 }
 
 void softmax(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     const T* x = c.in[0].as<T>();
     T* y = c.out[0].as<T>();
     along_axis<T>(
@@ -221,7 +203,7 @@ void softmax(const KernelCall& c) {
   });
 }
 void log_softmax(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     const T* x = c.in[0].as<T>();
     T* y = c.out[0].as<T>();
     along_axis<T>(
@@ -230,7 +212,7 @@ void log_softmax(const KernelCall& c) {
   });
 }
 void softmax_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     const T* y = c.in[0].as<T>();
     const T* g = c.in[1].as<T>();
     T* dx = c.out[0].as<T>();
@@ -240,7 +222,7 @@ void softmax_backward(const KernelCall& c) {
   });
 }
 void log_softmax_backward(const KernelCall& c) {
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     const T* y = c.in[0].as<T>();
     const T* g = c.in[1].as<T>();
     T* dx = c.out[0].as<T>();
@@ -254,11 +236,11 @@ void cross_entropy(const KernelCall& c) {
   RowSize s(c.in[0]);
   const auto& a = c.attrs<CrossEntropyAttrs>();
   Labels labels(c.in[1]);
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     for_each_row(s.rows, s.n, [&](int64_t r) {
       int64_t label = labels[r];
       c.out[0].as<T>()[r] =
-          T(label == a.ignore_index ? 0.0F
+          T(label == a.ignore_index ? ComputeType<T>(0)
                                     : loss_of_row(c.in[0].as<T>() + r * s.n, s.n, label, a.label_smoothing));
     });
   });
@@ -267,7 +249,7 @@ void cross_entropy_backward(const KernelCall& c) {
   RowSize s(c.in[0]);
   const auto& a = c.attrs<CrossEntropyAttrs>();
   Labels labels(c.in[1]);
-  by_type(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
+  visit_floating(c.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     for_each_row(s.rows, s.n, [&](int64_t r) {
       T* dx = c.out[0].as<T>() + r * s.n;
       int64_t label = labels[r];
@@ -275,7 +257,7 @@ void cross_entropy_backward(const KernelCall& c) {
         std::fill(dx, dx + s.n, T(0.0F));
       else
         loss_backward_row(c.in[0].as<T>() + r * s.n, dx, s.n, label, a.label_smoothing,
-                          static_cast<float>(c.in[2].as<T>()[r]));
+                          static_cast<ComputeType<T>>(c.in[2].as<T>()[r]));
     });
   });
 }
@@ -301,36 +283,21 @@ int last_axis(const KernelCall& c) {
   return axis + 1 == c.in[0].rank() ? axis : -1;
 }
 
-const SimdRegistrar softmax_registered{"softmax",
-                                       {.name = "softmax_simd",
-                                        .supports = refuse_float64,
-                                        .run = run_best<HWY_DISPATCH_TABLE(softmax)>,
-                                        .row_axis = last_axis}};
-const SimdRegistrar log_softmax_registered{"log_softmax",
-                                           {.name = "log_softmax_simd",
-                                            .supports = refuse_float64,
-                                            .run = run_best<HWY_DISPATCH_TABLE(log_softmax)>,
-                                            .row_axis = last_axis}};
-const SimdRegistrar softmax_backward_registered{"softmax_backward",
-                                                {.name = "softmax_backward_simd",
-                                                 .supports = refuse_float64,
-                                                 .run = run_best<HWY_DISPATCH_TABLE(softmax_backward)>,
-                                                 .row_axis = last_axis}};
-const SimdRegistrar log_softmax_backward_registered{
-    "log_softmax_backward",
-    {.name = "log_softmax_backward_simd",
-     .supports = refuse_float64,
-     .run = run_best<HWY_DISPATCH_TABLE(log_softmax_backward)>,
-     .row_axis = last_axis}};
-const SimdRegistrar cross_entropy_registered{"softmax_cross_entropy",
-                                             {.name = "softmax_cross_entropy_simd",
-                                              .supports = refuse_float64,
-                                              .run = run_best<HWY_DISPATCH_TABLE(cross_entropy)>}};
-const SimdRegistrar cross_entropy_backward_registered{
-    "softmax_cross_entropy_backward",
-    {.name = "softmax_cross_entropy_backward_simd",
-     .supports = refuse_float64,
-     .run = run_best<HWY_DISPATCH_TABLE(cross_entropy_backward)>}};
+Kernel row_kernel(std::string_view name, void (*run)(const KernelCall&)) {
+  return {.name = name, .run = run, .row_axis = last_axis};
+}
+
+const SimdRegistrar registered[] = {
+    {"softmax", row_kernel("softmax_simd", run_best<HWY_DISPATCH_TABLE(softmax)>)},
+    {"log_softmax", row_kernel("log_softmax_simd", run_best<HWY_DISPATCH_TABLE(log_softmax)>)},
+    {"softmax_backward", row_kernel("softmax_backward_simd", run_best<HWY_DISPATCH_TABLE(softmax_backward)>)},
+    {"log_softmax_backward",
+     row_kernel("log_softmax_backward_simd", run_best<HWY_DISPATCH_TABLE(log_softmax_backward)>)},
+    {"softmax_cross_entropy",
+     {.name = "softmax_cross_entropy_simd", .run = run_best<HWY_DISPATCH_TABLE(cross_entropy)>}},
+    {"softmax_cross_entropy_backward",
+     {.name = "softmax_cross_entropy_backward_simd",
+      .run = run_best<HWY_DISPATCH_TABLE(cross_entropy_backward)>}}};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -21,8 +21,13 @@ void run_best(const KernelCall& call) {
 inline Refusal refuse_float64(const KernelCall& call) {
   return call.out[0].dtype == DType::kFloat64 ? "float64 is left to the reference" : kAccepted;
 }
-inline Refusal refuse_float64_and_empty(const KernelCall& call) {
-  return call.in[0].numel() == 0 ? "the operand is empty" : refuse_float64(call);
+inline Refusal refuse_empty(const KernelCall& call) {
+  return call.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
+}
+
+/// Size of the numbers that a kernel computes the first result in.
+inline size_t compute_size(const KernelCall& call) {
+  return call.out[0].dtype == DType::kFloat64 ? sizeof(double) : sizeof(float);
 }
 
 /// Registers a kernel of this op at kSimdRank.
