@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <type_traits>
 
 #include "sorus/kernels/cpu/reduce/axis_lines.h"
@@ -14,9 +15,9 @@
 //
 #include "sorus/kernels/cpu/simd/dispatch.h"
 
-// cumsum and cumprod. Every line is added up in order, as the reference does; what is gained is that lines go
-// side by side: those that are neighbours in memory in vectors, or some rows at a time, whose sums do not
-// wait for each other.
+// cumsum, cumprod, cummax and cummin. Every line is added up in order, as the reference does; what is gained
+// is that lines go side by side: those that are neighbours in memory in vectors, or some rows at a time,
+// whose sums do not wait for each other.
 
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
@@ -125,28 +126,118 @@ void run(const KernelCall& call) {
   });
 }
 
-template <class Op>
-void by_dtype(const KernelCall& call) {
+/// The best element so far of each of some lines, and its place. A later one takes its place when it is at
+/// least as good, or NaN; a NaN stays.
+template <bool kGreatest, class V>
+HWY_INLINE bool takes_place(V next, V best) {
+  return (next != next) | (kGreatest ? next >= best : next <= best);
+}
+
+template <bool kGreatest, class V>
+void extreme_rows(const V* x, V* y, int64_t* index, int64_t n) {
+  V best[kRows];
+  int64_t place[kRows] = {};
+  for (int64_t r = 0; r < kRows; ++r) best[r] = x[r * n];
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t r = 0; r < kRows; ++r) {
+      const V v = x[r * n + k];
+      const bool takes = takes_place<kGreatest>(v, best[r]);
+      best[r] = takes ? v : best[r];
+      place[r] = takes ? k : place[r];
+      y[r * n + k] = best[r];
+      index[r * n + k] = place[r];
+    }
+}
+
+/// `count` lines side by side, whose elements are `step` apart.
+template <bool kGreatest, class T>
+void extreme_lines(const T* x, T* y, int64_t* index, int64_t n, int64_t step, int64_t count) {
+  using V = cpu::Wide<T>;
+  constexpr int64_t kMost = cpu::AxisLines::kSideBySide;
+  V best[kMost], wide[kMost];
+  int64_t place[kMost];
+  for (int64_t k = 0; k < n; ++k) {
+    const V* from = cpu::widened(x + k * step, count, wide);
+    if (k == 0) std::copy(from, from + count, best), std::fill(place, place + count, 0);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < count; ++j) {
+      const V v = from[j];
+      const bool takes = takes_place<kGreatest>(v, best[j]);
+      best[j] = takes ? v : best[j];
+      place[j] = takes ? k : place[j];
+    }
+    if constexpr (cpu::kHalf<T>)
+      cpu::narrow(best, y + k * step, count);
+    else
+      std::copy(best, best + count, y + k * step);
+    std::copy(place, place + count, index + k * step);
+  }
+}
+
+/// `rows` rows of n elements, one after the other in memory.
+template <bool kGreatest, class V>
+void extreme_piece(const V* x, V* y, int64_t* index, int64_t n, int64_t rows) {
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows) extreme_rows<kGreatest>(x + r * n, y + r * n, index + r * n, n);
+  for (; r < rows; ++r) extreme_lines<kGreatest>(x + r * n, y + r * n, index + r * n, n, 1, 1);
+}
+
+template <bool kGreatest, class T>
+void run_extreme(const KernelCall& call) {
+  const cpu::AxisLines lines(call, call.attrs<CumulativeAttrs>().axis);
+  const T* x = call.in[0].as<const T>();
+  T* y = call.out[0].as<T>();
+  auto* index = call.out[1].as<int64_t>();
+  if (lines.inner > 1)
+    return lines.for_groups([&](int64_t offset, int64_t, int64_t count) {
+      extreme_lines<kGreatest>(x + offset, y + offset, index + offset, lines.extent, lines.inner, count);
+    });
+  lines.for_rows(kRows, [&](int64_t begin, int64_t end) {
+    const int64_t at = begin * lines.extent, rows = end - begin, n = rows * lines.extent;
+    if constexpr (cpu::kHalf<T>) {
+      const auto room = cpu::room_for<T>(2 * n);
+      extreme_piece<kGreatest>(cpu::widened(x + at, n, room.get()), room.get() + n, index + at, lines.extent,
+                               rows);
+      cpu::narrow(room.get() + n, y + at, n);
+    } else {
+      extreme_piece<kGreatest>(x + at, y + at, index + at, lines.extent, rows);
+    }
+  });
+}
+
+/// Calls f(type) for the types that these kernels take.
+template <class F>
+void by_dtype(const KernelCall& call, F f) {
   switch (call.in[0].dtype) {
     case DType::kFloat32:
-      return run<Op, float>(call);
+      return f(std::type_identity<float>());
     case DType::kFloat16:
-      return run<Op, Float16>(call);
+      return f(std::type_identity<Float16>());
     case DType::kBFloat16:
-      return run<Op, BFloat16>(call);
+      return f(std::type_identity<BFloat16>());
     case DType::kFloat64:
-      return run<Op, double>(call);
+      return f(std::type_identity<double>());
     case DType::kInt32:
-      return run<Op, int32_t>(call);
+      return f(std::type_identity<int32_t>());
     default:
-      return run<Op, int64_t>(call);
+      return f(std::type_identity<int64_t>());
   }
+}
+template <class Op>
+void scan(const KernelCall& call) {
+  by_dtype(call, [&]<class T>(std::type_identity<T>) { run<Op, T>(call); });
+}
+template <bool kGreatest>
+void extreme(const KernelCall& call) {
+  by_dtype(call, [&]<class T>(std::type_identity<T>) { run_extreme<kGreatest, T>(call); });
 }
 
 }  // namespace scan_loops
 
-void cumsum(const KernelCall& call) { scan_loops::by_dtype<scan_loops::Plus>(call); }
-void cumprod(const KernelCall& call) { scan_loops::by_dtype<scan_loops::Times>(call); }
+void cumsum(const KernelCall& call) { scan_loops::scan<scan_loops::Plus>(call); }
+void cumprod(const KernelCall& call) { scan_loops::scan<scan_loops::Times>(call); }
+void cummax(const KernelCall& call) { scan_loops::extreme<true>(call); }
+void cummin(const KernelCall& call) { scan_loops::extreme<false>(call); }
 
 }  // namespace sorus::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -157,6 +248,8 @@ namespace {
 
 HWY_EXPORT(cumsum);
 HWY_EXPORT(cumprod);
+HWY_EXPORT(cummax);
+HWY_EXPORT(cummin);
 
 Refusal takes_frequent_types(const KernelCall& call) {
   const DType t = call.in[0].dtype;
@@ -165,11 +258,13 @@ Refusal takes_frequent_types(const KernelCall& call) {
   return call.in[0].numel() == 0 ? "the operand is empty" : kAccepted;
 }
 
-const SimdRegistrar registered[] = {
-    {"cumsum",
-     {.name = "simd", .supports = takes_frequent_types, .run = run_best<HWY_DISPATCH_TABLE(cumsum)>}},
-    {"cumprod",
-     {.name = "simd", .supports = takes_frequent_types, .run = run_best<HWY_DISPATCH_TABLE(cumprod)>}}};
+Kernel scan_kernel(void (*run)(const KernelCall&)) {
+  return {.name = "simd", .supports = takes_frequent_types, .run = run};
+}
+const SimdRegistrar registered[] = {{"cumsum", scan_kernel(run_best<HWY_DISPATCH_TABLE(cumsum)>)},
+                                    {"cumprod", scan_kernel(run_best<HWY_DISPATCH_TABLE(cumprod)>)},
+                                    {"cummax", scan_kernel(run_best<HWY_DISPATCH_TABLE(cummax)>)},
+                                    {"cummin", scan_kernel(run_best<HWY_DISPATCH_TABLE(cummin)>)}};
 
 }  // namespace
 }  // namespace sorus::simd

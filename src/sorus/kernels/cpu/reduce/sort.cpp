@@ -60,16 +60,14 @@ uint64_t word_of(uint32_t order, int64_t place) {
   return uint64_t{order} << 32 | static_cast<uint64_t>(place);
 }
 
-/// The `keep` words of a line that sort first, 0 < keep < extent, in any order. `Step` tells at compile time
-/// where the elements are neighbours.
-template <class T, class Step>
-void first_words(const T* from, Step step, int64_t extent, bool descending, int64_t keep,
-                 std::vector<uint64_t>& words) {
+/// The `keep` words of a line that sort first, 0 < keep < extent, in any order.
+template <class T>
+void first_words(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<uint64_t>& words) {
   constexpr int64_t kBlock = 64;
   const uint32_t flip = descending ? ~uint32_t{0} : 0;
   const int64_t most = std::min(extent, std::max(2 * keep, keep + 4 * kBlock));
   words.clear();
-  for (int64_t k = 0; k < most; ++k) words.push_back(word_of(order_of(from[k * step]) ^ flip, k));
+  for (int64_t k = 0; k < most; ++k) words.push_back(word_of(order_of(from[k]) ^ flip, k));
   const auto prune = [&] {
     std::nth_element(words.begin(), words.begin() + (keep - 1), words.end());
     words.resize(static_cast<size_t>(keep));
@@ -80,11 +78,11 @@ void first_words(const T* from, Step step, int64_t extent, bool descending, int6
   for (int64_t k = most; k < extent; k += kBlock) {
     const int64_t count = std::min(kBlock, extent - k);
     uint32_t orders[kBlock];
-    const T* block = from + k * step;
+    const T* block = from + k;
     const auto least_of = [&](auto n) {  // of a whole block in vectors
       int32_t least = std::numeric_limits<int32_t>::max();
       for (int64_t j = 0; j < n; ++j) {
-        orders[j] = order_of(block[j * step]) ^ flip;
+        orders[j] = order_of(block[j]) ^ flip;
         const auto shifted = static_cast<int32_t>(orders[j] ^ uint32_t{1} << 31);  // orders likewise, signed
         least = least < shifted ? least : shifted;
       }
@@ -100,40 +98,63 @@ void first_words(const T* from, Step step, int64_t extent, bool descending, int6
   if (static_cast<int64_t>(words.size()) > keep) prune();
 }
 
+/// The words of the first `keep` elements of a line, in order.
+template <class T>
+void sort_line(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<uint64_t>& words,
+               std::vector<uint64_t>& spare) {
+  if (keep < extent) {
+    first_words(from, extent, descending, keep, words);
+    std::sort(words.begin(), words.end());
+    return;
+  }
+  words.resize(static_cast<size_t>(extent));
+  for (int64_t k = 0; k < extent; ++k) {
+    const uint32_t order = order_of(from[k]);
+    words[static_cast<size_t>(k)] = word_of(descending ? ~order : order, k);
+  }
+  if (words.size() < kLong)
+    std::sort(words.begin(), words.end());
+  else
+    sort_by_digits(words, spare);
+}
+
+/// Lines that are neighbours in memory are gathered some at a time, as many as share a cache line, so that
+/// memory is read once.
 template <class T>
 void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t keep) {
+  if (keep == 0) return;
   const AxisLines lines(call, axis);
+  const int64_t extent = lines.extent, inner = lines.inner;
+  constexpr int64_t kGathered = int64_t{1} << 18;  ///< elements at once
+  const int64_t together =
+      std::clamp<int64_t>(kGathered / extent, 1, std::min<int64_t>(inner, 64 / sizeof(T)));
+  const int64_t groups = (inner + together - 1) / together;
   const T* x = call.in[0].as<const T>();
   T* values = call.out[0].as<T>();
   auto* indices = call.out[1].as<int64_t>();
-  const int64_t count = keep == 0 ? 0 : lines.outer * lines.inner;
-  parallel_ranges(count, std::max<int64_t>(1, 8192 / lines.extent), [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(1, 8192 / (extent * together));
+  parallel_ranges(lines.outer * groups, grain, [&](int64_t begin, int64_t end) {
     std::vector<uint64_t> words, spare;
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t o = line / lines.inner, i = line % lines.inner;
-      const T* from = x + o * lines.extent * lines.inner + i;
-      if (keep < lines.extent) {
-        if (lines.inner == 1)
-          first_words(from, std::integral_constant<int64_t, 1>(), lines.extent, descending, keep, words);
-        else
-          first_words(from, lines.inner, lines.extent, descending, keep, words);
-        std::sort(words.begin(), words.end());
-      } else {
-        words.resize(static_cast<size_t>(lines.extent));
-        for (int64_t k = 0; k < lines.extent; ++k) {
-          const uint32_t order = order_of(from[k * lines.inner]);
-          words[static_cast<size_t>(k)] = word_of(descending ? ~order : order, k);
-        }
-        if (words.size() < kLong)
-          std::sort(words.begin(), words.end());
-        else
-          sort_by_digits(words, spare);
+    std::vector<T> gathered(inner == 1 ? 0 : static_cast<size_t>(together * extent));
+    for (int64_t group = begin; group < end; ++group) {
+      const int64_t o = group / groups, first = group % groups * together;
+      const int64_t count = std::min(together, inner - first);
+      const T* from = x + o * extent * inner + first;
+      if (inner > 1) {
+        for (int64_t k = 0; k < extent; ++k)
+          for (int64_t j = 0; j < count; ++j)
+            gathered[static_cast<size_t>(j * extent + k)] = from[k * inner + j];
+        from = gathered.data();
       }
-      const int64_t to = o * keep * lines.inner + i;
-      for (int64_t k = 0; k < keep; ++k) {
-        const auto place = static_cast<int64_t>(static_cast<uint32_t>(words[static_cast<size_t>(k)]));
-        values[to + k * lines.inner] = from[place * lines.inner];
-        indices[to + k * lines.inner] = place;
+      for (int64_t j = 0; j < count; ++j) {
+        const T* line = from + j * extent;
+        sort_line(line, extent, descending, keep, words, spare);
+        const int64_t to = o * keep * inner + first + j;
+        for (int64_t k = 0; k < keep; ++k) {
+          const auto place = static_cast<int64_t>(static_cast<uint32_t>(words[static_cast<size_t>(k)]));
+          values[to + k * inner] = line[place];
+          indices[to + k * inner] = place;
+        }
       }
     }
   });
