@@ -33,6 +33,8 @@ def on_setting(name, value):
         _core.set_compile_cache(_context.get_context("compile_cache_path") if enabled else "")
     elif name == "numerics":
         _core.set_relaxed_numerics(value == "relaxed")
+    elif name == "flush_denormal":
+        _core.set_flush_denormal(value)
 
 
 _context.on_change(on_setting)

@@ -59,6 +59,7 @@ _VALUES = {
     "aoe_config": {},
     "cpu_affinity": False,
     "numerics": "exact",
+    "flush_denormal": False,
 }
 _warned = set()
 _listeners = []
@@ -127,6 +128,18 @@ def _numerics(value):
     return value
 
 
+def _flush_denormal(value):
+    from . import _core
+
+    if not isinstance(value, bool):
+        raise TypeError(f"set_context: flush_denormal has the wrong type: got {value!r}, need a bool")
+    if _core.in_boundary():
+        raise RuntimeError(
+            f"set_context: flush_denormal cannot change in a compiled call: got {value}, need a place outside"
+        )
+    return value
+
+
 _CHECKS = {
     "device_target": _device,
     "mode": _mode,
@@ -134,6 +147,7 @@ _CHECKS = {
     "max_call_depth": _number_from(1),
     "runtime_num_threads": _number_from(0),
     "numerics": _numerics,
+    "flush_denormal": _flush_denormal,
     "save_graphs": _save_graphs,
     "save_graphs_path": _folder("save_graphs_path"),
     "compile_cache_path": _folder("compile_cache_path"),
@@ -145,11 +159,13 @@ def set_context(**kwargs):
     """Changes settings. Those that have no meaning here are kept and given back by `get_context`.
 
     `mode` GRAPH_MODE compiles the outermost calls of cells; `numerics` is "exact" (results are the same
-    to the bit in every mode) or "relaxed"; `save_graphs` 1 writes every graph that is compiled as it was
-    recorded and as it runs, True, 2 or 3 also after each pass, as text, as a picture and with a report of
-    kernels and memory, to the folder `save_graphs_path`, "." by default; `enable_compile_cache` True
-    keeps compiled graphs in files under `compile_cache_path`, "." by default, for the next run of the
-    program; an accelerator asked for is replaced by the CPU, with one warning.
+    to the bit in every mode) or "relaxed"; `flush_denormal` True makes what this thread computes take
+    denormal numbers for zeros, as operands and as results, since arithmetic with them is slow; `save_graphs`
+    1 writes every graph that is compiled as it was recorded and as it runs, True, 2 or 3 also after each
+    pass, as text, as a picture and with a report of kernels and memory, to the folder `save_graphs_path`,
+    "." by default; `enable_compile_cache` True keeps compiled graphs in files under `compile_cache_path`,
+    "." by default, for the next run of the program; an accelerator asked for is replaced by the CPU, with
+    one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")

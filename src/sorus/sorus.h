@@ -3,6 +3,7 @@
 /// All of Sorus that programs use: tensors and ops, gradients, compiling, networks, optimizers, data,
 /// training.
 #include "sorus/autograd/grad.h"
+#include "sorus/base/denormals.h"
 #include "sorus/base/error.h"
 #include "sorus/base/log.h"
 #include "sorus/base/thread_pool.h"

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "sorus/base/denormals.h"
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/base/throw_error.h"
@@ -32,6 +33,7 @@ class Run {
   [[nodiscard]] bool overwrites() const { return overwrites_; }
 
   void run_steps(std::span<const AttrsBox> slots) {
+    const DenormalControl control;
     SmallVector<Array, 8> arrays;
     for (const Step& s : b_.steps) {
       overwrites_ |= s.takes_input;

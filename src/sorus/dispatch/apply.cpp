@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sorus/base/denormals.h"
+
 namespace sorus {
 namespace {
 
@@ -84,7 +86,8 @@ ScopeState& scope_state() {
 
 uint64_t ScopeState::hash() const {
   uint64_t h = hash_combine(static_cast<uint64_t>(gradient_level), relaxed_numerics ? 1 : 0);
-  return hash_combine(h, casts ? casts->hash() : 0);
+  h = hash_combine(h, casts ? casts->hash() : 0);
+  return hash_combine(h, flush_denormal() ? 1 : 0);
 }
 
 TypeList infer_types(const OpDef& op, std::span<const TensorType* const> in, const void* attrs) {
@@ -134,6 +137,7 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
     workspace = keep.back()->data();
   }
   try {
+    const DenormalControl control;
     kernel.run({op, attrs.data, arrays, results, workspace});
   } catch (...) {
     out.resize(first);
