@@ -5,6 +5,7 @@
 #include "binding/bridge.h"
 #include "binding/callables.h"
 #include "binding/release_gil.h"
+#include "sorus/base/denormals.h"
 #include "sorus/base/hash.h"
 #include "sorus/base/host_lock.h"
 #include "sorus/compiler/compile_cache.h"
@@ -72,7 +73,9 @@ nb::list call_pure(PureFunction& f, nb::handle tensors) {
   return results;
 }
 
-std::string package_folder;  // frames of the package itself are not the user's
+std::string package_folder;            // frames of the package itself are not the user's
+PyObject* cell_code = nullptr;         // of the function that runs when a cell is called; never given back
+PyObject* cell_description = nullptr;  // (cells, innermost first) -> "in Dense 'fc' of Net"
 
 std::string_view text_of(PyObject* string) {
   Py_ssize_t size = 0;
@@ -83,22 +86,30 @@ std::string_view text_of(PyObject* string) {
 }
 
 /// "file.py:12 in construct" of the innermost frame of the user's own code. Called for each call recorded.
+/// What will run without Python gets the cells beside it whose calls are under way, which errors could not
+/// tell then.
 std::string python_call_site() {
   if (!Py_IsInitialized()) return "";
   GilAcquire gil;
-  PyFrameObject* f = PyThreadState_GetFrame(PyThreadState_Get());
+  const bool wants_cells = cell_code && scope_state().recorder && scope_state().recorder->checks_at_run();
   std::string found;
-  while (f && found.empty()) {
+  nb::list cells;
+  PyFrameObject* f = PyThreadState_GetFrame(PyThreadState_Get());
+  while (f && (found.empty() || wants_cells)) {
     PyCodeObject* code = PyFrame_GetCode(f);
-    if (const std::string_view file = text_of(code->co_filename); !file.starts_with(package_folder))
+    if (wants_cells && reinterpret_cast<PyObject*>(code) == cell_code)
+      cells.append(nb::handle(reinterpret_cast<PyObject*>(f)).attr("f_locals")["self"]);
+    else if (const std::string_view file = text_of(code->co_filename);
+             found.empty() && !file.starts_with(package_folder))
       found = fmt::format("{}:{} in {}", file, PyFrame_GetLineNumber(f), text_of(code->co_name));
     Py_DECREF(code);
-    PyFrameObject* back = found.empty() ? PyFrame_GetBack(f) : nullptr;
+    PyFrameObject* back = found.empty() || wants_cells ? PyFrame_GetBack(f) : nullptr;
     Py_DECREF(f);
     f = back;
   }
   Py_XDECREF(f);
-  return found;
+  if (cells.size() == 0) return found;
+  return found + (found.empty() ? "" : ", ") + nb::cast<std::string>(nb::handle(cell_description)(cells));
 }
 
 void* take_gil() { return Py_IsInitialized() ? new GilAcquire : nullptr; }
@@ -146,6 +157,10 @@ void bind_boundary(nb::module_& m) {
     package_folder = std::move(folder);
     set_call_site_hook(&python_call_site);
   });
+  m.def("set_cell_call", [](nb::object code, nb::object describe) {
+    cell_code = code.release().ptr();
+    cell_description = describe.release().ptr();
+  });
   m.def("new_boundary_id", &new_boundary_id);
   m.def("run_boundary", &bound_run_boundary);
   m.def("in_boundary", [] { return scope_state().recorder != nullptr; });
@@ -156,6 +171,7 @@ void bind_boundary(nb::module_& m) {
   m.def("dump_graphs",
         [](int level, const std::string& folder) { dump_graphs(static_cast<GraphDump>(level), folder); });
   m.def("set_relaxed_numerics", [](bool on) { scope_state().relaxed_numerics = on; });
+  m.def("set_flush_denormal", &set_flush_denormal);
 }
 
 }  // namespace sorus::python

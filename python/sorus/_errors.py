@@ -48,12 +48,35 @@ def told_in(error, cell, arguments, keywords):
     notes = error.__dict__.setdefault("__notes__", [])
     if told in notes:
         notes.remove(told)
-    step = next((n for n, child in cell.cells_and_names() if id(child) == last), "") if last else ""
-    name = ".".join(filter(None, (step, name)))
-    told = f"in {kind}" + (f" '{name}'" if name else "") + (f" of {type(cell).__name__}" if last else "")
+    name = _name_within(cell, last, name)
+    told = _place(kind, name, cell if last else None)
     error.__dict__["_in_cell"] = (kind, name, id(cell), told)
     notes.append(told)
     return error
+
+
+def place_in_cells(cells):
+    """Where an op is called, from the cells whose calls are under way, innermost first: "in Dense 'head.fc1'
+    of Net".
+    """
+    name, last = "", None
+    for cell in cells:
+        name, last = _name_within(cell, last, name), id(cell)
+    return _place(type(cells[0]).__name__, name, cells[-1] if len(cells) > 1 else None)
+
+
+def _name_within(cell, last, name):
+    """`name`, which is one within the cell with the id `last`, as a name within `cell`."""
+    step = ""
+    if last:
+        step = next((n for n, child in cell._cells.items() if id(child) == last), "")
+        step = step or next((n for n, child in cell.cells_and_names() if id(child) == last), "")
+    return ".".join(filter(None, (step, name)))
+
+
+def _place(kind, name, outermost):
+    of = f" of {type(outermost).__name__}" if outermost is not None else ""
+    return f"in {kind}" + (f" '{name}'" if name else "") + of
 
 
 def told_by_constructor(cls):

@@ -114,10 +114,42 @@ def test_an_error_about_values_comes_at_the_line_that_asked_for_it():
     replayed(logits, ms.Tensor(np.array([0, 2], np.int32)))
     with pytest.raises(IndexError) as caught:
         replayed(logits, ms.Tensor(np.array([0, 7], np.int32)))
-    # No Python runs in a replay, so that the op is named in place of the layer.
+    # No Python runs in a replay, so that the op is named, and the layer where it stands.
     what = texts.pop().removeprefix("SoftmaxCrossEntropyWithLogits: ")
-    assert str(caught.value) == f"softmax_cross_entropy: {what} (at {__file__}:{here} in f)"
+    place = f"{__file__}:{here} in f, in SoftmaxCrossEntropyWithLogits"
+    assert str(caught.value) == f"softmax_cross_entropy: {what} (at {place})"
     replayed(logits, ms.Tensor(np.array([0, 1], np.int32)))
+
+
+def test_an_error_of_a_replay_says_in_which_layer():
+    class Lookup(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(3, 2)
+
+        def construct(self, ids):
+            return self.table(ids) * 2
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.SequentialCell(Lookup(), nn.ReLU())
+
+        def construct(self, ids):
+            return self.blocks(ids)
+
+    net = Net()
+    with pytest.raises(IndexError) as eager:
+        net(ms.Tensor([0, 3], ms.int32))
+    assert eager.value.__notes__ == ["in Embedding 'blocks.0.table' of Net"]
+    replayed = ms.jit(net, pure=True)
+    for _ in range(3):
+        replayed(ms.Tensor([0, 1], ms.int32))
+    with pytest.raises(IndexError) as caught:
+        replayed(ms.Tensor([0, 3], ms.int32))
+    line = Lookup.construct.__code__.co_firstlineno + 1
+    place = f"{__file__}:{line} in construct, in Embedding 'blocks.0.table' of Net"
+    assert str(caught.value).endswith(f"(at {place})"), caught.value
 
 
 def test_a_replay_that_fails_leaves_parameters_alone():

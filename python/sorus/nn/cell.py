@@ -437,3 +437,6 @@ class GraphCell(Cell):
     def construct(self, *args):
         """Runs the graph."""
         return self.graph(*args)
+
+
+_core.set_cell_call(Cell.__call__.__code__, _errors.place_in_cells)
