@@ -27,6 +27,7 @@ SOURCE_PAGES = {
     "sorus": ("sorus",),
     "nn": ("sorus.nn",),
     "train": ("sorus.train",),
+    "mint.nn": ("sorus.mint.nn", "sorus.mint.optim"),
     "dataset": ("sorus.dataset", "sorus.dataset.transforms", "sorus.dataset.vision", "sorus.dataset.config"),
     "dtype_and_initializer": ("sorus.common.dtype", "sorus.common.initializer"),
 }
@@ -34,6 +35,8 @@ ROW_PAGES = {
     "ops": ("sorus.ops", "Functions of tensors."),
     "mint": ("sorus.mint", "Functions with the names and arguments of torch."),
     "mint.nn.functional": ("sorus.mint.nn.functional", "Functions of layers, with the names of torch."),
+    "mint.linalg": ("sorus.mint.linalg", "Linear algebra with the names of torch."),
+    "mint.special": ("sorus.mint.special", "Special functions with the names of torch."),
     "numpy": ("sorus.numpy", "Functions with the names and arguments of NumPy."),
 }
 

@@ -22,6 +22,7 @@ set_package_folder(__file__.rsplit("/", 1)[0] + "/")
 del set_package_folder
 
 _LAZY_MODULES = (
+    "amp",
     "common",
     "communication",
     "context",

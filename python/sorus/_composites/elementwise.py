@@ -12,6 +12,18 @@ def same(x) -> Tensor:
     return x
 
 
+def clone(x: Tensor) -> Tensor:
+    """Another tensor with the same value, through which gradients pass."""
+    return F.reshape(x, x.shape)
+
+
+def isneginf(x: Tensor) -> Tensor:
+    """True where x is -infinity."""
+    if not x.dtype.is_floating_point:
+        return F.full(x.shape, False, _d["bool_"])
+    return F.equal(x, Tensor(float("-inf")))
+
+
 def first_of(value, _expression):
     """The first argument: order of execution is the program's order."""
     return value

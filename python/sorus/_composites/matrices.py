@@ -162,6 +162,13 @@ def qr(x: Tensor, mode):
     return F.cast(F.narrow(q, -1, 0, kept), x.dtype), F.cast(r, x.dtype)
 
 
+def qr_by(x: Tensor, mode):
+    """qr, whose mode 'r' leaves out the orthogonal matrices."""
+    if mode != "r":
+        return qr(x, mode)
+    return F.full((0,), 0, x.dtype), qr(x, "reduced")[1]
+
+
 def geqrf(x: Tensor):
     """The triangle of qr over the reflections' vectors below their leading ones, and the factors."""
     triangle, steps = _reflections(x, "geqrf")

@@ -44,6 +44,46 @@ def torch_conv(axes, x: Tensor, weight: Tensor, bias, stride, padding, dilation,
     return conv_by(axes, x, weight, bias, stride, "pad", padding, dilation, groups)
 
 
+def max_unpool(axes, x: Tensor, indices: Tensor, kernel_size, stride, padding, output_size) -> Tensor:
+    """Zeros with the elements of x at the places `indices` in each channel."""
+    what = "max_unpool"
+    if x.shape != indices.shape or x.ndim not in (axes + 1, axes + 2):
+        raise ValueError(
+            f"{what}: shapes do not fit: got {x.shape} and indices {indices.shape}, need equal ones of "
+            f"{axes + 1} or {axes + 2} axes"
+        )
+    kernel = _spatial(kernel_size, axes, "kernel_size")
+    stride = kernel if stride is None else _spatial(stride, axes, "stride")
+    padding = _spatial(padding, axes, "padding")
+    lead, extents = x.shape[:-axes], x.shape[-axes:]
+    plain = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(extents, stride, padding, kernel))
+    size = plain if output_size is None else tuple(output_size)[-axes:]
+    if len(size) != axes or any(not n - s < m < n + s for n, m, s in zip(plain, size, stride)):
+        raise ValueError(f"{what}: 'output_size' is out of range: got {output_size}, need about {plain}")
+    count = 1
+    for n in size:
+        count *= n
+    empty = F.full((*lead, count), 0, x.dtype)
+    flat = F.scatter_elements(empty, F.reshape(indices, (*lead, -1)), F.reshape(x, (*lead, -1)), -1)
+    return F.reshape(flat, (*lead, *size))
+
+
+def kl_div_by(x: Tensor, target: Tensor, reduction, log_target) -> Tensor:
+    """kl_div, also of targets that are logarithms."""
+    if not log_target:
+        return F.kl_div(x, target, reduction)
+    if reduction not in ("mean", "sum", "none", "batchmean"):
+        raise ValueError(
+            f"kl_div: unknown reduction: got {reduction!r}, need 'mean', 'sum', 'none' or 'batchmean'"
+        )
+    loss = F.mul(F.exp(target), F.sub(target, x))
+    if reduction == "none":
+        return loss
+    if reduction == "mean":
+        return F.mean(loss)
+    return F.sum(loss) if reduction == "sum" else F.div(F.sum(loss), x.shape[0])
+
+
 def one_hot_classes(x: Tensor, count: int):
     """One-hot rows of as many classes, or as the largest index needs."""
     count = int(x.asnumpy().max()) + 1 if count == -1 else count

@@ -43,6 +43,40 @@ def unique_runs(x: Tensor, return_inverse, return_counts, dim):
     return found[0] if len(found) == 1 else tuple(found)
 
 
+def unique_by(x: Tensor, ordered, return_inverse, return_counts, dim):
+    """Distinct elements, or slices along an axis, in order, with the place of each among them and their
+    numbers when asked for.
+    """
+    if dim is None:
+        values, inverse, counts = F.unique(x, "sorted")
+    else:
+        if not -max(x.ndim, 1) <= dim < max(x.ndim, 1):
+            raise ValueError(f"unique: 'dim' is out of range: got {dim} for shape {x.shape}")
+        dim = dim % max(x.ndim, 1)
+        rows = F.reshape(F.movedim(x, (dim,), (0,)), (x.shape[dim], -1))
+        order = F.arange(0, x.shape[dim], 1, _int64)
+        # By columns from the last to the first; sorting keeps equals in order.
+        for column in reversed(range(rows.shape[1])):
+            keys = F.gather(F.reshape(F.narrow(rows, 1, column, 1), -1), order, 0)
+            order = F.gather(order, F.argsort(keys), 0)
+        values, runs, counts = _slice_runs(F.gather(x, order, dim), dim)
+        inverse = F.scatter_elements(F.full(order.shape, 0, _int64), order, runs, 0)
+    found = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def kthvalue(x: Tensor, k: int, axis: int, keepdims) -> tuple[Tensor, Tensor]:
+    """The k-th least element along an axis, counted from 1, and its place."""
+    extent = x.shape[axis] if x.ndim else 1
+    if not 1 <= k <= extent:
+        raise ValueError(f"kthvalue: 'k' is out of range: got {k}, need 1 to {extent}")
+    if x.ndim == 0:
+        return x, Tensor(0, _int64)
+    values, places = F.topk(x, k, axis, False)
+    found = tuple(F.narrow(part, axis, k - 1, 1) for part in (values, places))
+    return found if keepdims else tuple(F.squeeze(part, (axis,)) for part in found)
+
+
 def _slice_runs(x: Tensor, axis):
     extent = x.shape[axis]
     if extent == 0:

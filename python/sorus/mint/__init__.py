@@ -2,7 +2,7 @@
 
 from .. import _composites
 from .._rows import Table, lazy as _lazy
-from . import nn
+from . import linalg, nn, optim, special
 from ..ops import _functions as _ops_functions
 from ._rows import FUNCTIONS, SHARED
 

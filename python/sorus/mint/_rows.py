@@ -10,12 +10,30 @@ isclose isfinite isinf isnan le lerp less less_equal log log10 log1p log2 logadd
 logical_not logical_or logical_xor lt masked_select matmul maximum minimum mul multiply nan_to_num ne neg
 negative nonzero not_equal ones_like pow ravel reciprocal remainder roll round rsqrt searchsorted sigmoid
 sign silu sin sinc sinh square swapaxes tan tanh tanhshrink tril triu trunc unbind unsqueeze xlogy
-zeros_like logsumexp cumprod cross trace inverse
+zeros_like logsumexp cumprod cross trace inverse addbmm addmv unique_consecutive
 """
 
 FUNCTIONS = """\
 add(input, other, *, alpha=1) -> add_scaled(input, other, alpha)
 addcdiv(input, tensor1, tensor2, *, value=1) -> addcdiv(input, tensor1, tensor2, value)
+addcmul(input, tensor1, tensor2, *, value=1) -> addcmul(input, tensor1, tensor2, value)
+clone(input) -> clone(input)
+empty(*size, dtype=None, device=None) -> first_of(zeros_of(size, dtype), device)
+empty_like(input, *, dtype=None, device=None) -> first_of(full_like(input, 0, dtype), device)
+isneginf(input) -> isneginf(input)
+kthvalue(input, k, dim=-1, keepdim=False) -> kthvalue(input, k, dim, keepdim)
+multinomial(input, num_samples, replacement=False, *, generator=None)
+    -> cast_if(multinomial(input, num_samples, replacement, None), int64)
+mv(input, vec) -> mv(input, vec)
+randint_like(input, low, high, *, dtype=None) -> randint_like(input, low, high, None, dtype)
+randint_like(input, high, *, dtype=None) -> randint_like(input, 0, high, None, dtype)
+std_mean(input, dim=None, *, correction=1, keepdim=False)
+    -> moments_and_mean(input, dim, correction, keepdim, 'std')
+take(input, index) -> take(input, index)
+unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)
+    -> unique_by(input, sorted, return_inverse, return_counts, dim)
+var_mean(input, dim=None, *, correction=1, keepdim=False)
+    -> moments_and_mean(input, dim, correction, keepdim, 'var')
 arcsin(input) -> asin(input)
 arcsin(x) -> asin(x)
 baddbmm(input, batch1, batch2, *, beta=1, alpha=1) -> addmm(input, batch1, batch2, beta, alpha)
@@ -28,6 +46,7 @@ chunk(input, chunks, dim=0) -> chunk(input, chunks, dim)
 concat(tensors, dim=0) -> concat(tensors, dim)
 diag(input, diagonal=0) -> diag(input, diagonal)
 dot(input, other) -> dot(input, other)
+fix(input) -> trunc(input)
 flatten(input, start_dim=0, end_dim=-1) -> flatten(input, start_dim, end_dim)
 floor_div(input, other) -> floor_div(input, other)
 floor_mod(input, other) -> mod(input, other)
@@ -120,7 +139,7 @@ histc(input, bins=100, min=0, max=0) -> histc(input, bins, min, max)
 SHARED_FUNCTIONAL = """
 relu sigmoid tanh hardshrink hardsigmoid hardswish prelu softplus softshrink layer_norm group_norm
 adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d cross_entropy mse_loss l1_loss fold unfold
-grid_sample
+grid_sample adaptive_max_pool2d pixel_shuffle soft_margin_loss dropout2d interpolate tanhshrink softsign
 """
 
 FUNCTIONAL = """\
@@ -166,5 +185,40 @@ binary_cross_entropy(input, target, weight=None, reduction='mean')
     -> binary_cross_entropy(input, target, weight, reduction)
 binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean', pos_weight=None)
     -> binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
-kl_div(input, target, reduction='mean', log_target=False) -> kl_div(input, target, reduction)
+kl_div(input, target, reduction='mean', log_target=False) -> kl_div_by(input, target, reduction, log_target)
+adaptive_max_pool1d(input, output_size, return_indices=False)
+    -> adaptive_max_pool_by(1, input, output_size, return_indices)
+avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
+    -> avg_pool_by(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+    divisor_override=None)
+    -> avg_pool_by(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1)
+    -> conv_transpose(input, weight, bias, stride, padding, dilation, groups, output_padding)
+elu_(input, alpha=1.0) -> written(input, elu(input, alpha), True)
+max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
+    -> max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+relu_(input) -> written(input, relu(input), True)
+threshold_(input, threshold, value) -> written(input, threshold(input, threshold, value), True)
+upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None)
+    -> interpolate_by(input, size, scale_factor, mode, align_corners, False)
+"""
+
+# Names of `sorus.mint.special` that are those of `sorus.ops`.
+SHARED_SPECIAL = """
+erfc exp2 expm1 log1p sinc
+"""
+
+SPECIAL = """\
+log_softmax(input, dim=None, *, dtype=None) -> log_softmax(cast_if(input, dtype), dim)
+round(input, *, decimals=0) -> round_to(input, decimals)
+"""
+
+LINALG = """\
+inv(input) -> inverse(input)
+matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None)
+    -> matrix_norm_by(cast_if(A, dtype), ord, dim, keepdim)
+norm(A, ord=None, dim=None, keepdim=False, *, dtype=None) -> norm_by(A, ord, dim, keepdim, dtype)
+qr(A, mode='reduced') -> qr_by(A, mode)
+vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None) -> norm(cast_if(x, dtype), ord, dim, keepdim)
 """
