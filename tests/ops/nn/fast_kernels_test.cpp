@@ -27,6 +27,7 @@ TensorList forward_and_backward(const Function& f, const TensorList& inputs) {
   uint64_t seed = 100;
   for (const Tensor& v : p.values)
     cotangents.push_back(v.dtype() == DType::kFloat32    ? random_tensor<float>(v.shape(), seed++)
+                         : v.dtype() == DType::kFloat64  ? random_tensor<double>(v.shape(), seed++)
                          : v.dtype() == DType::kBFloat16 ? random_tensor<BFloat16>(v.shape(), seed++)
                                                          : random_tensor<Float16>(v.shape(), seed++));
   TensorList out = p.values;
@@ -52,14 +53,16 @@ void check(const Function& f, const TensorList& inputs, double tolerance) {
   }
 }
 
-/// The check for float32, bfloat16 and float16 operands of those shapes.
+/// The check for operands of those shapes in every floating dtype.
 void check_dtypes(const Function& f, const std::vector<Shape>& shapes) {
-  TensorList single, brain, half;
+  TensorList twice, single, brain, half;
   for (size_t i = 0; i < shapes.size(); ++i) {
+    twice.push_back(random_tensor<double>(shapes[i], i + 1));
     single.push_back(random_tensor<float>(shapes[i], i + 1));
     brain.push_back(random_tensor<BFloat16>(shapes[i], i + 1));
     half.push_back(random_tensor<Float16>(shapes[i], i + 1));
   }
+  check(f, twice, 1e-13);
   check(f, single, 2e-5);
   check(f, brain, 0.02);
   check(f, half, 0.003);

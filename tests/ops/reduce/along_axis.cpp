@@ -131,7 +131,7 @@ Lists extreme_so_far(const List& v, bool greatest) {
   Lists out(2);
   size_t best = 0;
   for (size_t i = 0; i < v.size(); ++i) {
-    if (greatest ? v[i] >= v[best] : v[i] <= v[best]) best = i;
+    if (std::isnan(v[i]) || (greatest ? v[i] >= v[best] : v[i] <= v[best])) best = i;
     out[0].push_back(v[best]);
     out[1].push_back(static_cast<Real>(best));
   }
@@ -147,6 +147,18 @@ SampleList running_extreme(bool greatest) {
   SampleList distinct = line_family(2, call, reference, wide_floats(), true);
   make_distinct(distinct);
   for (Sample& s : distinct) list.push_back(std::move(s));
+  // A NaN is never left, but for a later one; kernels take rows and columns in groups.
+  HostArray holes = integers({19, 22}, 1, 9, 5);
+  for (size_t i = 30; i < holes.values.size(); i += 37) holes.values[i] = NAN;
+  for (int64_t axis : {0, 1})
+    list.push_back({.name = "NaN along " + std::to_string(axis),
+                    .inputs = {holes},
+                    .call = [=](const TensorList& in) { return call(in[0], axis); },
+                    .reference =
+                        [=](const std::vector<HostArray>& in) {
+                          return along(in[0], static_cast<int>(axis), 2, reference);
+                        },
+                    .gradient = false});
   return list;
 }
 OP_SAMPLES(cummax) { return running_extreme<&cummax>(true); }
