@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _float32, _int32, _int64, _is_int, _numbers, _spatial
+from ._common import _d, _float32, _int32, _int64, _is_int, _numbers, _spatial
+from .elementwise import logit
+from .matrices import qr
 from .nn import max_pool_by
-from .random import randint
+from .random import multinomial, randint
+from .reductions_algebra import cross_by, median_by, moments_and_mean, nanmedian
 
 
 def matmul_by(a: Tensor, b: Tensor, transpose_a, transpose_b):
@@ -218,3 +221,108 @@ def depth_to_space(x: Tensor, block: int, back):
 def uniform_int(shape, minval, maxval):
     """int32 numbers from minval up to but without maxval."""
     return randint(int(minval), int(maxval), shape, None, _int32)
+
+
+def pool3d_by(x: Tensor, kernel_size, strides, pad_mode: str, pad, ceil_mode, include, divisor, kind):
+    """Pooling of volumes by the names of borders that primitives use; six numbers of `pad` are pairs."""
+    kernel, strides = _last_three(kernel_size, "kernel_size"), _last_three(strides, "strides")
+    mode = pad_mode.lower()
+    if mode == "same":
+        pad = F.same_padding(x.shape[2:], kernel, strides)
+    elif mode == "valid":
+        pad = 0
+    elif mode != "pad":
+        raise ValueError(f"pool: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'")
+    ceil_mode = bool(ceil_mode)
+    if kind == "max":
+        return F.max_pool(x, kernel, strides, pad, (1, 1, 1), ceil_mode)
+    # What a border that makes up for the stride adds is no part of a mean.
+    return F.avg_pool(x, kernel, strides, pad, ceil_mode, include and mode != "same", divisor or 0)
+
+
+def _last_three(value, name):
+    if not _is_int(value) and len(value) == 5:  # of all five axes
+        value = tuple(value)[2:]
+    return _spatial(value, 3, name)
+
+
+def bincount_sized(x: Tensor, size, weights: Tensor):
+    """Sums of weights, or counts where there are none, of the numbers below a size; others are left out."""
+    size = int(size)
+    inside = F.masked_select(x, F.less(x, size))
+    chosen = F.masked_select(weights, F.less(x, size)) if weights.size else None
+    counts = F.bincount(inside, chosen, size)
+    return counts if chosen is not None else F.cast(counts, weights.dtype)
+
+
+def cross_primitive(x: Tensor, other: Tensor, axis: int):
+    """cross along an axis, or the first of extent 3."""
+    return cross_by(x, other, None if axis == -65530 else axis)
+
+
+def diag_part(x: Tensor):
+    """The elements of (D1 .. Dk, D1 .. Dk) whose two halves of the index are the same."""
+    half = x.ndim // 2
+    if x.ndim < 2 or x.ndim % 2 or x.shape[:half] != x.shape[half:]:
+        raise ValueError(
+            f"DiagPart: axes do not come in pairs: got shape {x.shape}, need (D1 .. Dk, D1 .. Dk)"
+        )
+    count = 1
+    for n in x.shape[:half]:
+        count *= n
+    return F.reshape(F.diagonal(F.reshape(x, (count, count))), x.shape[:half])
+
+
+def channel_dropout_primitive(x: Tensor, keep_prob: float):
+    """Whole channels kept with a probability and scaled by its inverse, and a mask of what is kept."""
+    if not 0 <= keep_prob <= 1:
+        raise ValueError(f"Dropout: 'keep_prob' is out of range: got {keep_prob}, need 0 to 1")
+    shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
+    kept = F.less(F.random_uniform(shape, _float32, None), float(keep_prob))
+    mask = F.broadcast_to(kept, x.shape)
+    scaled = F.div(x, keep_prob) if keep_prob else x
+    return F.where(mask, scaled, Tensor(0, x.dtype)), mask
+
+
+def logit_primitive(x: Tensor, eps: float):
+    """logit, of x within [eps, 1 - eps] unless eps is negative."""
+    return logit(x, None if eps < 0 else eps)
+
+
+def lp_norm(x: Tensor, axis, p: float, keepdims):
+    """Norm of order p along axes."""
+    return F.norm(x, float(p), axis, keepdims)
+
+
+def median_primitive(x: Tensor, everything, axis: int, keepdims, ignore_nan):
+    """The lower median of all elements and 0, or those along an axis and their places."""
+    find = nanmedian if ignore_nan else median_by
+    if everything:
+        found = find(F.reshape(x, -1), 0, False)
+        return found[0], F.full((), 0, _int64)
+    return find(x, axis, keepdims)
+
+
+def qr_primitive(x: Tensor, full_matrices):
+    """qr with as many rows as x has, or only as many as needed."""
+    return qr(x, "complete" if full_matrices else "reduced")
+
+
+def random_categorical(logits: Tensor, count: int, dtype):
+    """Class numbers (N, count) drawn with the logarithms (N, C) of weights."""
+    return F.cast(multinomial(F.softmax(F.cast(logits, _d["float64"]), -1), count, True, None), dtype)
+
+
+def reduce_std(x: Tensor, axis, unbiased, keepdims):
+    """Standard deviation and mean."""
+    return moments_and_mean(x, axis, 1 if unbiased else 0, keepdims, "std")
+
+
+def unravel_index(indices: Tensor, dims):
+    """(rank, count): the index in an array of these dimensions at each row-major position."""
+    sizes = _numbers(dims)
+    parts, rest = [], indices
+    for n in reversed(sizes):
+        parts.append(F.mod(rest, Tensor(n, indices.dtype)))
+        rest = F.floor_div(rest, Tensor(n, indices.dtype))
+    return F.stack(list(reversed(parts)), 0)
