@@ -1,4 +1,4 @@
-"""Primitives that are spellings of functions with arguments in another place, against NumPy, eager and compiled."""
+"""Primitives that spell functions with arguments in another place, against NumPy, eager and compiled."""
 
 import math
 

@@ -5,6 +5,7 @@ from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
 from .matrices import *  # noqa: F403
 from .nn import *  # noqa: F403
+from .numpy_names import *  # noqa: F403
 from .primitives import *  # noqa: F403
 from .python_values import *  # noqa: F403
 from .random import *  # noqa: F403

@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "sorus/base/cpu_features.h"
+#include "sorus/base/denormals.h"
 #include "sorus/base/flags.h"
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/log.h"
@@ -191,7 +192,8 @@ std::string key_of(const Graph& graph, std::span<const Tensor> constants, const 
   Digest digest;
   digest.add(library_build());
   digest.add(describe_cpu());
-  digest.add(fmt::format("{} {} {}", options.relaxed, reference_kernels_only(), graph.values_checked));
+  digest.add(fmt::format("{} {} {} {}", options.relaxed, reference_kernels_only(), graph.values_checked,
+                         flush_denormal()));
   digest.add(env_string("SORUS_SKIP_PASSES"));
   add_names(digest, options.skip);
   add_names(digest, options.only);
