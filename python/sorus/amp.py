@@ -86,7 +86,7 @@ def auto_mixed_precision(network, amp_level="O0", dtype=_float16):
     >>> from sorus import Tensor, amp, nn
     >>> net = amp.auto_mixed_precision(nn.Dense(2, 3), "O2")
     >>> net(Tensor([[1.0, 2.0]])).dtype
-    Float32
+    sorus.float32
     """
     _checked("auto_mixed_precision", network, dtype)
     if amp_level not in ("O0", "O1", "O2", "O3", "auto"):

@@ -29,6 +29,14 @@ _PLACES = {
     "PrimitiveWithInfer": "sorus.ops.primitive",
     "PrimitiveWithCheck": "sorus.ops.primitive",
 }
+_PLACES.update(
+    dict.fromkeys(
+        "AllGather AllReduce AlltoAll AlltoAllV Barrier Broadcast CollectiveGather CollectiveScatter "
+        "FloatStatus NPUAllocFloatStatus NPUClearFloatStatus NPUGetFloatStatus Partial RandomChoiceWithMask "
+        "Reduce ReduceOp ReduceScatter".split(),
+        "sorus.ops._communication",
+    )
+)
 
 
 def __getattr__(name):
