@@ -169,6 +169,10 @@ TEST(SmallConv, IsChosenByTheShape) {
   half.type = ElementType::kBFloat16;
   EXPECT_FALSE(small_conv_supports(half));
   EXPECT_FALSE(small_conv_preferred(problem_of(kShapes[11]), ConvPass::kForward));
+  // With a plane for each remainder of a long stride, the workspace would be many times the image.
+  ConvProblem sparse = problem_of(kShapes[0]);
+  sparse.in = {1000, 1000, 1}, sparse.stride = {1000, 1000, 1};
+  EXPECT_FALSE(small_conv_preferred(sparse, ConvPass::kForward));
 }
 
 TEST(SmallConv, TheChoiceIsWhatTheConvolutionRuns) {

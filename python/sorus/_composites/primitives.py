@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _d, _float32, _int32, _int64, _is_int, _numbers, _spatial
@@ -180,6 +184,11 @@ def unique_sorted(x: Tensor, return_inverse):
 def resize(x: Tensor, size, mode, align_corners, half_pixel_centers):
     """An image of another size. Without half_pixel_centers or align_corners element i lies at i * scale."""
     size = tuple(_numbers(size))
+    if not all(n >= 1 for n in size) or math.prod((*x.shape[:2], *size)) >= 2**59:
+        raise ValueError(
+            f"resize: 'size' is out of range: got {size}, need numbers of at least 1 and an image of fewer "
+            "than 2^59 elements"
+        )
     if align_corners and half_pixel_centers:
         raise ValueError("resize: 'half_pixel_centers' excludes 'align_corners': got both, need at most one")
     if mode == "nearest":
@@ -187,7 +196,7 @@ def resize(x: Tensor, size, mode, align_corners, half_pixel_centers):
             return F.interpolate(x, "nearest-exact" if half_pixel_centers else "nearest", size)
         for axis, count in zip((2, 3), size, strict=True):
             step = (x.shape[axis] - 1) / max(count - 1, 1)
-            x = F.gather(x, Tensor([int(i * step + 0.5) for i in range(count)], _int64), axis)
+            x = F.gather(x, Tensor((np.arange(count) * step + 0.5).astype(np.int64)), axis)
         return x
     if align_corners or half_pixel_centers:
         return F.interpolate(x, mode, size, (), align_corners)
@@ -199,12 +208,12 @@ def resize(x: Tensor, size, mode, align_corners, half_pixel_centers):
 def _lerp_from_corner(x: Tensor, axis, count):
     """x with `count` elements along an axis, element i between those beside i * scale."""
     extent = x.shape[axis]
-    places = [i * extent / count for i in range(count)]
-    low = [int(place) for place in places]
-    share = Tensor([place - i for place, i in zip(places, low, strict=True)], x.dtype)
+    places = np.arange(count) * extent / count
+    low = places.astype(np.int64)
+    share = Tensor(places - low, x.dtype)
     share = F.reshape(share, (count,) + (1,) * (x.ndim - 1 - axis))
-    before = F.gather(x, Tensor(low, _int64), axis)
-    after = F.gather(x, Tensor([min(i + 1, extent - 1) for i in low], _int64), axis)
+    before = F.gather(x, Tensor(low), axis)
+    after = F.gather(x, Tensor(np.minimum(low + 1, extent - 1)), axis)
     return F.add(before, F.mul(F.sub(after, before), share))
 
 

@@ -200,6 +200,30 @@ TEST(Conv, NamesWhatDoesNotFit) {
       "conv_transpose: 'output_padding' is too large");
 }
 
+TEST(Conv, StridesPastTheEndLeaveOneWindow) {
+  Tensor x = random_tensor<float>({1, 3, 8, 8}, 1), w = random_tensor<float>({4, 3, 3, 3}, 2);
+  const std::vector<double> first = doubles(conv2d(x, w, {}, {.stride = {6}}));
+  for (int64_t stride : {int64_t{7}, int64_t{1} << 31, int64_t{1} << 62, INT64_MAX}) {
+    const ConvOptions options{.stride = {stride}};
+    Tensor y = conv2d(x, w, {}, options);
+    EXPECT_EQ(y.shape(), Shape({1, 4, 1, 1}));
+    EXPECT_EQ(doubles(y), first);
+    EXPECT_EQ(conv_backward_input(y, w, {8, 8}, options).shape(), x.shape());
+    EXPECT_EQ(conv_backward_weight(x, y, {3, 3}, options).shape(), w.shape());
+  }
+  EXPECT_EQ(same_padding({8}, {3}, {INT64_MAX}), Ints({0, 0}));
+}
+
+TEST(Conv, RefusesExtentsPast64Bits) {
+  Tensor x = random_tensor({1, 3, 8, 8}, 1), w = random_tensor({4, 3, 3, 3}, 2);
+  for (const ConvOptions& options :
+       {ConvOptions{.padding = {INT64_MAX}}, ConvOptions{.dilation = {INT64_MAX}}})
+    expect_error<ValueError>([&] { (void)conv2d(x, w, {}, options); }, "conv: an extent is too large");
+  Tensor y = random_tensor({1, 4, 2, 2}, 3);
+  expect_error<ValueError>([&] { (void)conv_transpose(y, w, {}, {.stride = {INT64_MAX}}); },
+                           "conv_transpose: an extent is too large");
+}
+
 TEST(Conv, SamePaddingPutsTheOddElementHigh) {
   EXPECT_EQ(same_padding({32, 7}, {3, 4}), Ints({1, 1, 1, 2}));
   EXPECT_EQ(same_padding({224}, {7}, {2}), Ints({2, 3}));

@@ -142,6 +142,14 @@ TEST(BroadcastTo, RepeatsWithoutCopying) {
             "from 1");
 }
 
+TEST(Pad, RefusesWidthsPast64Bits) {
+  Tensor x({1.F, 2.F}, {2});
+  for (PadMode mode : {PadMode::kConstant, PadMode::kReplicate})
+    for (int64_t width : {INT64_MAX, INT64_MIN, int64_t{1} << 62})
+      EXPECT_THROW((void)pad(x, {width}, {width}, mode), ValueError) << width;
+  EXPECT_THROW((void)pad(x, {int64_t{1} << 61}, {int64_t{1} << 61}, PadMode::kReflect), ValueError);
+}
+
 TEST(Full, FillsEveryType) {
   for (int t = 0; t < kDTypeCount; ++t) {
     Tensor x = full({static_cast<DType>(t), {}, {2, 2}}, 1);

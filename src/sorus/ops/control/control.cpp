@@ -219,6 +219,7 @@ TensorList scan_by_steps(OperandSpan in, AttrsRef attrs) {
   std::vector<TensorList> ys(a.body->output_types().size() - carried);
   for (TensorList& y : ys) y.resize(static_cast<size_t>(a.length));
   for (int64_t step = 0; step < a.length; ++step) {
+    check_interrupt();
     const int64_t at = a.reverse ? a.length - 1 - step : step;
     TensorList given = std::move(carry);
     for (size_t i = 0; i < scanned; ++i) given.push_back(row(*in[carried + i], at));

@@ -290,9 +290,10 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
     SORUS_CHECK(extra[i] < attrs.stride[i], ValueError,
                 "{}: 'output_padding' is too large: got {}, need less than stride {}", kName, extra,
                 attrs.stride);
-    attrs.size.push_back((x.size(i + 2) - 1) * attrs.stride[i] - attrs.padding[2 * i] -
-                         attrs.padding[2 * i + 1] + attrs.dilation[i] * (weight.size(i + 2) - 1) + extra[i] +
-                         1);
+    int64_t span = detail::window_span(kName, weight.size(i + 2), attrs.dilation[i]);
+    int64_t steps = detail::checked_product(kName, x.size(i + 2) - 1, attrs.stride[i]);
+    int64_t full = detail::checked_sum(kName, detail::checked_sum(kName, steps, span), extra[i]);
+    attrs.size.push_back(full - detail::checked_sum(kName, attrs.padding[2 * i], attrs.padding[2 * i + 1]));
     SORUS_CHECK(attrs.size[i] >= 1, ShapeError,
                 "{}: the result is empty: got extent {} on spatial axis {}, need at least 1", kName,
                 attrs.size[i], i);
@@ -313,9 +314,9 @@ Ints same_padding(const Ints& input_size, const Ints& kernel_size, const Ints& s
   Ints spread = detail::per_axis("same_padding", "dilation", dilation, n, 1, 1);
   Ints out;
   for (int i = 0; i < n; ++i) {
-    int64_t windows = (input_size[i] + step[i] - 1) / step[i];
-    int64_t span = spread[i] * (kernel[i] - 1) + 1;
-    int64_t total = std::max<int64_t>(0, (windows - 1) * step[i] + span - input_size[i]);
+    int64_t last = input_size[i] > 0 ? (input_size[i] - 1) / step[i] * step[i] : -step[i];  // window's begin
+    int64_t span = detail::window_span("same_padding", kernel[i], spread[i]);
+    int64_t total = std::max<int64_t>(0, last - input_size[i] + span);
     out.push_back(total / 2);
     out.push_back(total - total / 2);
   }

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
@@ -29,6 +31,15 @@ void need_reduction(std::string_view op, Reduction reduction) {
               "{}: 'reduction' is wrong: got batchmean, need none, mean or sum", op);
 }
 
+/// Throws the error of the first label that names no class; returns where there is none.
+void refuse_label(const Tensor& target, int64_t classes, int64_t ignore_index) {
+  const std::vector<int64_t> labels = cast(target, DType::kInt64).to_vector<int64_t>();
+  for (size_t i = 0; i < labels.size(); ++i)
+    SORUS_CHECK(labels[i] == ignore_index || (labels[i] >= 0 && labels[i] < classes), IndexError,
+                "nll_loss: a label is out of range: got {} at position {}, need 0 to {} ({} classes)",
+                labels[i], i, classes - 1, classes);
+}
+
 /// The loss of each row and the weight with which it counts in the mean, from log-probabilities (..., C).
 struct Rows {
   Tensor loss, weight;
@@ -41,7 +52,13 @@ Rows label_rows(const Tensor& x, const Tensor& target, const Tensor& weight, int
   // Indices count from the end when negative, labels do not: move them out of range, so that they are
   // refused.
   label = where(less(label, zero), label - x.size(-1), label);
-  Tensor picked = squeeze(gather_elements(x, expand_dims(label, -1), -1), {-1});
+  Tensor picked;
+  try {
+    picked = squeeze(gather_elements(x, expand_dims(label, -1), -1), {-1});
+  } catch (const IndexError&) {
+    refuse_label(target, x.size(-1), ignore_index);
+    throw;
+  }
   Tensor counts = cast(kept, x.dtype());
   if (weight.defined()) counts = counts * gather(weight, label, 0);
   Tensor loss = neg(picked) * counts;

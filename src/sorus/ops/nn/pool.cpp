@@ -23,12 +23,13 @@ Dim windows_of(std::string_view op, const PoolAttrs& a, int i, Dim in) {
   if (!a.ceil_mode)
     return detail::window_count(op, in, low, high, a.kernel[i], a.stride[i], a.dilation[i], i);
   int64_t size = in.value();
-  int64_t span = a.dilation[i] * (a.kernel[i] - 1) + 1;
-  SORUS_CHECK(size + low + high + a.stride[i] > span, ShapeError,
+  int64_t span = detail::window_span(op, a.kernel[i], a.dilation[i]);
+  int64_t room = detail::checked_sum(op, size, detail::checked_sum(op, low, high)) - span;
+  SORUS_CHECK(room > -a.stride[i], ShapeError,
               "{}: the window is longer than spatial axis {}: got {} elements with padding ({}, {}), need at "
               "least {}",
               op, i, size, low, high, span - a.stride[i] + 1);
-  int64_t windows = (size + low + high - span + a.stride[i] - 1) / a.stride[i] + 1;
+  int64_t windows = (room > 0 ? (room - 1) / a.stride[i] + 1 : 0) + 1;
   // A window that would start beyond the data and the low padding is dropped.
   if ((windows - 1) * a.stride[i] >= size + low) --windows;
   return windows;
@@ -233,8 +234,8 @@ PoolAttrs complete(std::string_view op, const Ints& kernel, int n, const PoolOpt
     a.divisor = o.divisor;
   }
   for (int i = 0; i < n; ++i) {
-    int64_t span = a.dilation[i] * (a.kernel[i] - 1) + 1;
-    SORUS_CHECK(2 * a.padding[2 * i] <= span && 2 * a.padding[2 * i + 1] <= span, ValueError,
+    int64_t span = detail::window_span(op, a.kernel[i], a.dilation[i]);
+    SORUS_CHECK(a.padding[2 * i] <= span / 2 && a.padding[2 * i + 1] <= span / 2, ValueError,
                 "{}: 'padding' is too large: got {}, need at most half the window {}", op, a.padding, span);
   }
   return a;

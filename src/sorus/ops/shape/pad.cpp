@@ -5,6 +5,15 @@
 namespace sorus {
 namespace {
 
+constexpr int64_t kWidest = int64_t{1} << 61;
+
+/// Widths within bounds can be negated and added to one another.
+void check_widths(const Ints& widths) {
+  for (int64_t w : widths)
+    SORUS_CHECK(-kWidest <= w && w <= kWidest, ValueError,
+                "pad: a width is out of range: got {}, need at most 2^61 either way", widths);
+}
+
 TypeList infer_pad(const InferContext& c) {
   const auto& a = c.attrs<PadAttrs>();
   const Shape& x = c.shape(0);
@@ -12,9 +21,15 @@ TypeList infer_pad(const InferContext& c) {
       a.before.size() == x.rank() && a.after.size() == x.rank(), ValueError,
       "pad: number of widths does not fit: got {} before and {} after for shape {}, need one per axis",
       a.before, a.after, x);
+  check_widths(a.before);
+  check_widths(a.after);
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
-    int64_t extent = x.size(i) + a.before[i] + a.after[i];
+    int64_t extent = 0;
+    SORUS_CHECK(!__builtin_add_overflow(x.size(i), a.before[i] + a.after[i], &extent), ValueError,
+                "pad: axis {} becomes too long: got widths {} and {} for shape {}, need less than 2^63 "
+                "elements",
+                i, a.before[i], a.after[i], x);
     SORUS_CHECK(extent >= 0, ShapeError,
                 "pad: axis {} is cropped by more than it has: got widths {} and {} for shape {}, need a "
                 "result of 0 or "
@@ -85,6 +100,8 @@ Tensor pad(const Tensor& x, const Ints& before, const Ints& after, PadMode mode,
       before.size() == x.rank() && after.size() == x.rank(), ValueError,
       "pad: number of widths does not fit: got {} before and {} after for shape {}, need one per axis",
       before, after, x.shape());
+  check_widths(before);
+  check_widths(after);
   Tensor out = x;
   for (int axis = 0; axis < x.rank(); ++axis) {
     int64_t front = std::max<int64_t>(before[axis], 0);

@@ -76,6 +76,14 @@ void check_supported(const ConvProblem& p) {
   SORUS_INTERNAL(small_conv_supports(p), "conv: small-channel kernel called for what it does not support");
 }
 
+/// With long strides the planes, one for each remainder, are mostly slack.
+bool planes_outweigh_image(const ConvProblem& p) {
+  const Geometry g(p);
+  constexpr int64_t kFewPlanes = 16, kGrowth = 4;
+  const int64_t planes = g.stride_y * g.stride_x;
+  return planes > kFewPlanes && planes * g.plane_size > kGrowth * g.in_y * g.in_x;
+}
+
 }  // namespace
 
 bool small_conv_supports(const ConvProblem& p) {
@@ -85,6 +93,7 @@ bool small_conv_supports(const ConvProblem& p) {
 
 bool small_conv_preferred(const ConvProblem& p, ConvPass pass) {
   if (!small_conv_supports(p) || is_empty(p) || p.taps() < 4) return false;
+  if (planes_outweigh_image(p)) return false;
   switch (pass) {
     case ConvPass::kForward:
       return p.out_channels <= 8 && p.in_channels <= 8;

@@ -30,10 +30,12 @@ ConvProblem problem_of(const Array& x, const Array& w, const Array& y, const Con
     auto at = static_cast<size_t>(i);
     p.in[at] = x.size(2 + i);
     p.kernel[at] = w.size(2 + i);
-    p.stride[at] = a.stride[i];
     p.dilation[at] = a.dilation[i];
     p.pad_low[at] = a.padding[2 * i];
     p.pad_high[at] = a.padding[2 * i + 1];
+    // A longer step than to the end changes nothing: there is one window.
+    int64_t room = p.in[at] + p.pad_low[at] + p.pad_high[at] - (p.kernel[at] - 1) * p.dilation[at] - 1;
+    p.stride[at] = std::clamp<int64_t>(a.stride[i], 1, std::max<int64_t>(room, 0) + 1);
   }
   p.type = element_type(x.dtype);
   p.weights_grad_type = p.type;

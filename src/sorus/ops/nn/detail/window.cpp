@@ -33,15 +33,34 @@ Ints low_high(std::string_view op, const Ints& padding, int n) {
   return out;
 }
 
+int64_t checked_sum(std::string_view op, int64_t a, int64_t b) {
+  int64_t sum = 0;
+  SORUS_CHECK(!__builtin_add_overflow(a, b, &sum), ValueError,
+              "{}: an extent is too large: got {} + {}, need less than 2^63", op, a, b);
+  return sum;
+}
+
+int64_t checked_product(std::string_view op, int64_t a, int64_t b) {
+  int64_t product = 0;
+  SORUS_CHECK(!__builtin_mul_overflow(a, b, &product), ValueError,
+              "{}: an extent is too large: got {} * {}, need less than 2^63", op, a, b);
+  return product;
+}
+
+int64_t window_span(std::string_view op, int64_t kernel, int64_t dilation) {
+  return checked_sum(op, checked_product(op, dilation, kernel - 1), 1);
+}
+
 Dim window_count(std::string_view op, Dim in, int64_t low, int64_t high, int64_t kernel, int64_t stride,
                  int64_t dilation, int axis) {
-  int64_t span = dilation * (kernel - 1) + 1;
+  int64_t span = window_span(op, kernel, dilation);
+  int64_t border = checked_sum(op, low, high);
   if (!in.is_symbol())
-    SORUS_CHECK(in.value() + low + high >= span, ShapeError,
+    SORUS_CHECK(checked_sum(op, in.value(), border) >= span, ShapeError,
                 "{}: the window is longer than spatial axis {}: got {} elements with padding ({}, {}), need "
                 "at least {}",
                 op, axis, in.value(), low, high, span);
-  return floor_divide(in + Dim(low + high - span), Dim(stride)) + Dim(1);
+  return floor_divide(in + Dim(border - span), Dim(stride)) + Dim(1);
 }
 
 void need_floating(std::string_view op, std::string_view what, DType dtype) {

@@ -14,6 +14,11 @@ namespace sorus::detail {
                             int64_t fallback, int64_t least);
 /// Paddings as (low, high) of each of n axes, from one number, one per axis, or two per axis.
 [[nodiscard]] Ints low_high(std::string_view op, const Ints& padding, int n);
+/// Sum and product of extents. Throw ValueError where 64 bits do not hold them.
+[[nodiscard]] int64_t checked_sum(std::string_view op, int64_t a, int64_t b);
+[[nodiscard]] int64_t checked_product(std::string_view op, int64_t a, int64_t b);
+/// From the first to the last place of a window: dilation * (kernel - 1) + 1.
+[[nodiscard]] int64_t window_span(std::string_view op, int64_t kernel, int64_t dilation);
 /// Number of windows along an axis: floor((in + low + high - dilation * (kernel - 1) - 1) / stride) + 1.
 /// Throws ShapeError when a window is longer than the padded axis.
 [[nodiscard]] Dim window_count(std::string_view op, Dim in, int64_t low, int64_t high, int64_t kernel,
