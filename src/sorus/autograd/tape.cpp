@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "sorus/base/interrupt.h"
 #include "sorus/dispatch/builtin.h"
 
 namespace sorus {
@@ -230,10 +231,14 @@ TensorList Tape::gradients(std::span<const Tensor> outputs, std::span<const Tens
 
 void Tape::walk(std::vector<Tensor>& slots, bool retain) {
   if (retain) {
-    for (size_t i = nodes_.size(); i-- > 0;) visit(nodes_[i], slots);
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      check_interrupt();
+      visit(nodes_[i], slots);
+    }
     return;
   }
   while (!nodes_.empty()) {  // saved values go as soon as they are used
+    check_interrupt();
     Node node = std::move(nodes_.back());
     nodes_.pop_back();
     visit(node, slots);
