@@ -84,6 +84,10 @@ TEST(IdxFile, NamesCompressedOffsetOfDamage) {
   auto longer = sample();
   longer.push_back(std::byte{7});
   EXPECT_NE(text(gzip(longer)).find("bytes after the data"), std::string::npos);
+  auto followed = gzip(sample());
+  followed.push_back(std::byte{7});
+  EXPECT_NE(text(followed).find("bytes after the gzip data: got 1 more"), std::string::npos)
+      << text(followed);
 }
 
 /// Damaged bytes give a tensor or an IOError, never anything else.

@@ -1,6 +1,8 @@
 #include "sorus/formats/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -120,6 +122,50 @@ TEST_F(Checkpoint, NamesFileAndByteOfWhatItCannotRead) {
   expect_refused(path("flipped.ckpt"), "");
   put(path("secret.ckpt"), std::string("\xd8\x5e\x3a\x7f", 4) + "xxxxxxxxxxxxxxxxxxxxxxxx");
   expect_refused(path("secret.ckpt"), "encrypted");
+}
+
+TEST_F(Checkpoint, AnEmptyFileIsNoCheckpoint) {
+  put(path("empty.ckpt"), "");
+  expect_refused(path("empty.ckpt"), "file is empty");
+}
+
+TEST_F(Checkpoint, RefusesBytesThatAreNoText) {
+  write_checkpoint(path(), {{CheckpointEntry{"note", std::string("abc")}, {"w", Tensor(1.F)}}});
+  const std::string good = bytes_of(path());
+  std::string surrogate = good;
+  const size_t text = surrogate.find(std::string("b\0\0\0", 4));
+  ASSERT_NE(text, std::string::npos);
+  surrogate[text + 1] = '\xd8';
+  put(path("surrogate.ckpt"), surrogate);
+  expect_refused(path("surrogate.ckpt"), "damaged: got code point 0xd862");
+  std::string type = good;
+  type[type.find("Float32")] = '\xff';
+  put(path("type.ckpt"), type);
+  expect_refused(path("type.ckpt"), "at byte");
+}
+
+TEST_F(Checkpoint, ClearsWhatKilledWritersLeft) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  const std::string left = path() + ".tmp." + std::to_string(gone) + ".0";
+  const std::string living = path() + ".tmp." + std::to_string(::getppid()) + ".0";
+  const std::string foreign = path() + ".tmp.notes";
+  for (const std::string& p : {left, living, foreign}) put(p, "part");
+  write_checkpoint(path(), samples());
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(living));
+  EXPECT_TRUE(fs::exists(foreign));
+}
+
+TEST_F(Checkpoint, WritesWhatALinkNames) {
+  fs::create_directory(folder_ / "store");
+  fs::create_symlink("store/real.ckpt", path("link.ckpt"));
+  for (int round = 0; round < 2; ++round) {
+    write_checkpoint(path("link.ckpt"), samples());
+    EXPECT_TRUE(fs::is_symlink(path("link.ckpt")));
+    EXPECT_EQ(read_checkpoint((folder_ / "store" / "real.ckpt").string()).size(), samples().size());
+  }
 }
 
 TEST_F(Checkpoint, AFailedWriteLeavesTheOldFileAndNothingElse) {

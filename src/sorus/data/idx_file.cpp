@@ -77,6 +77,10 @@ class GzipSource final : public Source {
     std::byte one;  // asking for more also makes zlib check the checksum behind the last byte
     SORUS_CHECK(inflate_some(&one, 1) == 0, IOError,
                 "idx file '{}': bytes after the data: need an end (at byte {})", name_, offset_);
+    size_t place = fed_ - stream_.avail_in;
+    SORUS_CHECK(place == bytes_.size(), IOError,
+                "idx file '{}': bytes after the gzip data: got {} more, need an end (at compressed byte {})",
+                name_, bytes_.size() - place, place);
   }
   [[nodiscard]] uint64_t limit() const override {
     return (bytes_.size() - fed_ + stream_.avail_in + 64) * kLargestExpansion;

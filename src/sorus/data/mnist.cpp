@@ -119,8 +119,10 @@ Dataset mnist(const std::string& folder, const std::string& usage, const SourceO
   SORUS_CHECK(usage == "train" || usage == "test" || usage == "all", ValueError,
               "MnistDataset: usage is unknown: got '{}', need 'train', 'test' or 'all'", usage);
   std::error_code ignored;
-  SORUS_CHECK(fs::is_directory(folder, ignored), IOError,
+  SORUS_CHECK(fs::exists(folder, ignored), IOError,
               "MnistDataset: folder '{}' does not exist: need a folder with MNIST's files", folder);
+  SORUS_CHECK(fs::is_directory(folder, ignored), IOError,
+              "MnistDataset: '{}' is not a folder: got a file, need a folder with MNIST's files", folder);
   SamplerPtr sampler = choose_sampler("MnistDataset", options);
   std::vector<Files> parts;
   for (const char* part : {"t10k", "train"}) {

@@ -52,20 +52,6 @@ struct Piece {
   uint64_t offset = 0;
 };
 
-void read_tensor(WireReader in, Piece* piece) {
-  while (!in.done()) {
-    WireField f = in.next();
-    if (f.number == kDims && f.type == 0)
-      piece->dims.push_back(static_cast<int64_t>(f.value));
-    else if (f.number == kType)
-      piece->type = std::string(f.bytes);
-    else if (f.number == kContent)
-      piece->content = f.bytes;
-    else
-      in.fail(f.offset, "a tensor");
-  }
-}
-
 /// Whether the bytes are UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
 bool is_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
@@ -82,6 +68,20 @@ bool is_utf8(std::string_view text) {
     i += more + 1;
   }
   return true;
+}
+
+void read_tensor(WireReader in, Piece* piece) {
+  while (!in.done()) {
+    WireField f = in.next();
+    if (f.number == kDims && f.type == 0)
+      piece->dims.push_back(static_cast<int64_t>(f.value));
+    else if (f.number == kType && f.type == 2 && is_utf8(f.bytes))
+      piece->type = std::string(f.bytes);
+    else if (f.number == kContent)
+      piece->content = f.bytes;
+    else
+      in.fail(f.offset, "a tensor");
+  }
 }
 
 Piece read_piece(const std::string& path, const WireReader& outer, const WireField& field) {
@@ -111,9 +111,8 @@ std::string utf8_of(std::string_view utf32, const std::string& path, uint64_t of
   for (size_t i = 0; i + 4 <= utf32.size(); i += 4) {
     uint32_t c = 0;
     std::memcpy(&c, utf32.data() + i, 4);
-    SORUS_CHECK(c < 0x110000, IOError,
-                "{}: text at byte {} is damaged: got code point {}, need one below 0x110000", path, offset,
-                c);
+    SORUS_CHECK(c < 0x110000 && (c < 0xd800 || c > 0xdfff), IOError,
+                "{}: text at byte {} is damaged: got code point {:#x}, need one of Unicode", path, offset, c);
     if (c < 0x80)
       out += static_cast<char>(c);
     else if (c < 0x800)
@@ -210,6 +209,7 @@ void refuse_encrypted(const std::string& path, std::string_view bytes) {
 
 std::vector<CheckpointEntry> read_checkpoint(const std::string& path, const CheckpointReadOptions& options) {
   MappedFile file(path);
+  SORUS_CHECK(!file.bytes().empty(), IOError, "{}: file is empty: got 0 bytes, need a checkpoint", path);
   refuse_encrypted(path, file.bytes());
   WireReader in(path, without_trailer(path, file.bytes(), options.check_crc), 0);
   std::vector<CheckpointEntry> entries;

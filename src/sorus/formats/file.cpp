@@ -1,6 +1,9 @@
 #include "sorus/formats/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "sorus/base/error.h"
@@ -43,12 +47,57 @@ std::string temporary_name(const std::string& path) {
   return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
 }
 
+/// What symbolic links at `path` finally name, so that they stay links.
+std::string behind_links(std::string path) {
+  constexpr int kMostLinks = 40;
+  std::string target(4096, '\0');
+  for (int i = 0; i < kMostLinks; ++i) {
+    ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+    if (size <= 0 || static_cast<size_t>(size) == target.size()) break;
+    std::string_view name(target.data(), static_cast<size_t>(size));
+    size_t slash = path.rfind('/');
+    path = (name.front() == '/' || slash == std::string::npos ? "" : path.substr(0, slash + 1)).append(name);
+  }
+  return path;
+}
+
+/// The process of a temporary name's end "PID.NUMBER"; 0 where it is none.
+pid_t writer_of(std::string_view end) {
+  pid_t pid = 0;
+  auto [rest, error] = std::from_chars(end.data(), end.data() + end.size(), pid);
+  return error == std::errc{} && rest != end.data() + end.size() && *rest == '.' ? pid : 0;
+}
+
+/// Removes what processes that ended while they wrote `path` have left. A writer holds a lock as well, by
+/// which one is known whose number says nothing here, as in another container.
+void remove_left_behind(const std::string& path) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+  std::string begin = (slash == std::string::npos ? path : path.substr(slash + 1)) + ".tmp.";
+  DIR* dir = ::opendir(folder.c_str());
+  if (!dir) return;
+  while (const dirent* entry = ::readdir(dir)) {
+    std::string_view name = entry->d_name;
+    if (!name.starts_with(begin)) continue;
+    pid_t pid = writer_of(name.substr(begin.size()));
+    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    std::string left = folder + std::string(name);
+    int fd = ::open(left.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(left.c_str());
+    ::close(fd);
+  }
+  ::closedir(dir);
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, Safety safety)
-    : path_(std::move(path)), temporary_(temporary_name(path_)), safety_(safety) {
+    : path_(behind_links(std::move(path))), temporary_(temporary_name(path_)), safety_(safety) {
+  if (safety_ == Safety::kDurable) remove_left_behind(path_);
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("cannot create the file");
+  ::flock(fd_, LOCK_EX | LOCK_NB);
 }
 
 AtomicFile::~AtomicFile() {
