@@ -12,7 +12,7 @@ _INLINE_CODE = re.compile(r"(`+)(?:(?!\1).)*\1")
 _LINK = re.compile(r"\[[^\[\]]*\]\(\s*<?([^()\s<>]+(?:\([^()\s]*\))?)>?(?:\s+\"[^\"]*\")?\s*\)")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_EXAMPLE = re.compile(r"^\s*//\s*example:\s*(\w+)\s*$")
+_EXAMPLE = re.compile(r"^\s*//\s*example:\s*(\w+)(?P<more>,\s*continued)?\s*$")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,10 @@ def python_script(text: str) -> str:
 
 
 def cpp_examples(root: Path) -> dict[str, tuple[Path, Block]]:
-    """The ```cpp blocks that begin with `// example: name`, by name. Raises ValueError for a double name."""
+    """The ```cpp blocks that begin with `// example: name`, by name, each with those of its page behind it
+    that begin with `// example: name, continued`. Raises ValueError for a double name, or one that is
+    continued and has no beginning.
+    """
     found: dict[str, tuple[Path, Block]] = {}
     for page in pages(root):
         for block in split(page.read_text(encoding="utf-8"))[1]:
@@ -102,6 +105,13 @@ def cpp_examples(root: Path) -> dict[str, tuple[Path, Block]]:
             if block.info[:1] != ("cpp",) or not marked:
                 continue
             name = marked.group(1)
+            if marked["more"]:
+                if name not in found or found[name][0] != page:
+                    raise ValueError(f"{page}:{block.line}: example {name} is continued without a beginning")
+                first = found[name][1]
+                code = f'{first.code}#line {block.line + 1} "{page.as_posix()}"\n{block.code}'
+                found[name] = (page, Block(first.info, first.line, code))
+                continue
             if name in found:
                 raise ValueError(f"{page}:{block.line}: example {name} is also in {found[name][0]}")
             found[name] = (page, block)

@@ -334,6 +334,20 @@ def test_cpp_examples_are_written_and_cleared(tmp_path: Path) -> None:
     assert not list(folder.glob("*.cpp"))
 
 
+def test_cpp_examples_go_on_in_later_blocks(tmp_path: Path) -> None:
+    more = "// example: first, continued\n"
+    text = f"```cpp\n// example: first\nint a;\n```\n```cpp\n{more}int main() {{}}\n```\n"
+    page = write(tmp_path, "docs/a.md", text)
+    write_examples.write_examples(tmp_path, tmp_path / "out")
+    name = page.as_posix()
+    assert (tmp_path / "out/first.cpp").read_text() == (
+        f'#line 2 "{name}"\n// example: first\nint a;\n#line 6 "{name}"\n{more}int main() {{}}\n'
+    )
+    page.write_text(f"```cpp\n{more}```\n")
+    (problem,) = check_docs.check_tree(tmp_path)
+    assert "example first is continued without a beginning" in problem
+
+
 def test_example_names_are_unique(tmp_path: Path) -> None:
     write(tmp_path, "docs/a.md", "```cpp\n// example: same\n```\n```cpp\n// example: same\n```\n")
     (problem,) = check_docs.check_tree(tmp_path)
