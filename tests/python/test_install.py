@@ -60,6 +60,13 @@ def run(*command):
     return done.stdout
 
 
+def test_a_program_that_is_not_built_is_not_installed():
+    build = build_folder()
+    if build is None or not (build / "apps/cmake_install.cmake").exists():
+        pytest.skip("needs a CMake build of the library in build/")
+    assert "OPTIONAL FILES" in (build / "apps/cmake_install.cmake").read_text()
+
+
 def test_an_installed_library_serves_another_project(tmp_path):
     build = build_folder()
     if build is None or shutil.which("cmake") is None:
