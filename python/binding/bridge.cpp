@@ -1,5 +1,6 @@
 #include "binding/bridge.h"
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -41,6 +42,14 @@ PyObject* exception_of(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
+/// Texts may quote bytes of a file, of any kind.
+void set_error(PyObject* kind, const char* text) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+  if (!decoded) return;
+  PyErr_SetObject(kind, decoded);
+  Py_DECREF(decoded);
+}
+
 }  // namespace
 
 void translate_exception() noexcept {
@@ -49,7 +58,7 @@ void translate_exception() noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const Error& e) {
-    PyErr_SetString(exception_of(e.kind()), e.what());
+    set_error(exception_of(e.kind()), e.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "memory: out of memory: got more than the system gives, need less");
   } catch (const std::length_error&) {
@@ -57,7 +66,7 @@ void translate_exception() noexcept {
   } catch (const nb::builtin_exception& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    set_error(PyExc_RuntimeError, e.what());
   }
 }
 

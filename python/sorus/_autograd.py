@@ -277,6 +277,11 @@ def custom_bprop(construct, bprop, args):
         zeros = [g if g is not None else r * 0 for g, r in zip(gradients, results)]
         found = bprop(*whole, _tree.rebuild(shape, iter(results)), _tree.rebuild(shape, iter(zeros)))
         found = found if isinstance(found, (tuple, list)) else (found,)
+        if len(found) > len(args):
+            raise ValueError(
+                f"{bprop.__qualname__}: too many gradients: got {len(found)}, need {len(args)}, one for each "
+                "argument of construct"
+            )
         flat = []
         for argument, gradient in zip(args, found):
             flat += _tree.tensors(gradient)[: len(_tree.tensors(argument))]

@@ -15,8 +15,8 @@ def run_check():
     _expect("product", a @ b, [[3.0], [7.0]])
     _expect("gradient", _autograd.grad(lambda x: (x @ x).sum())(a), [[7.0, 11.0], [9.0, 13.0]])
     print(
-        "The result of multiplication calculation is correct, Sorus has been installed on platform "
-        "[CPU] successfully!"
+        "The results of multiplication and gradient calculation are correct, Sorus has been installed on "
+        "platform [CPU] successfully!"
     )
 
 

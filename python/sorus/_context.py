@@ -2,7 +2,8 @@
 
 import difflib
 import os
-import warnings
+
+from ._warn import warn
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -30,7 +31,7 @@ _VALUES = {
     "exec_order": "bfs",
     "compile_cache_path": os.environ.get("MS_COMPILER_CACHE_PATH") or ".",
     "enable_compile_cache": os.environ.get("MS_COMPILER_CACHE_ENABLE") == "1",
-    "runtime_num_threads": 0,
+    "runtime_num_threads": 30,
     "op_timeout": 900,
     "precompile_only": False,
     "reserve_class_name_in_scope": False,
@@ -72,8 +73,7 @@ def _device(value, what="set_context"):
         raise ValueError(f"{what}: unknown device_target: got {value!r}, need one of {known}")
     if value != "CPU" and value not in _warned:
         _warned.add(value)
-        depth = 4 if what == "set_context" else 3  # the line of the program that asked
-        warnings.warn(f"{what}: device_target '{value}' is not here: computing on the CPU", stacklevel=depth)
+        warn(f"{what}: device_target '{value}' is not here: computing on the CPU")
     return value
 
 
@@ -140,12 +140,19 @@ def _flush_denormal(value):
     return value
 
 
+def _deterministic(value):
+    if value not in ("ON", "OFF"):
+        raise ValueError(f"set_context: unknown deterministic: got {value!r}, need 'ON' or 'OFF'")
+    return value
+
+
 _CHECKS = {
+    "deterministic": _deterministic,
     "device_target": _device,
     "mode": _mode,
     "device_id": _number_from(0),
     "max_call_depth": _number_from(1),
-    "runtime_num_threads": _number_from(0),
+    "runtime_num_threads": _number_from(1),
     "numerics": _numerics,
     "flush_denormal": _flush_denormal,
     "save_graphs": _save_graphs,

@@ -6,6 +6,28 @@ import functools
 import itertools
 
 from . import _calls, _core, _tree
+from ._near import near_names
+
+# What `jit` takes and does not need.
+_OPTIONS = (
+    "fn",
+    "mode",
+    "capture_mode",
+    "input_signature",
+    "hash_args",
+    "jit_config",
+    "jit_level",
+    "jit_syntax_level",
+    "compile_once",
+    "dynamic",
+    "fullgraph",
+    "backend",
+    "debug_level",
+    "disable_format_transform",
+    "exec_order",
+    "ge_options",
+    "infer_boost",
+)
 
 
 class _Compiled:
@@ -102,7 +124,8 @@ def jit(function=None, *, pure=False, **options):
     It must not look at values. With the environment variable `SORUS_JIT=audit` it runs beside every replay,
     and a difference raises RuntimeError.
 
-    Options such as `mode`, `input_signature`, `jit_level` and `backend` are accepted; none is needed.
+    Options such as `mode`, `input_signature`, `jit_level` and `backend` are accepted; none is needed. Throws
+    TypeError for one that is not known, and for a class.
 
     >>> from sorus import Tensor, jit
     >>> @jit
@@ -111,8 +134,21 @@ def jit(function=None, *, pure=False, **options):
     >>> root(Tensor([3.0, 4.0])).item()
     5.0
     """
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        near = near_names(unknown[0], ("pure", *_OPTIONS), 1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise TypeError(
+            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, {', '.join(_OPTIONS)}"
+        )
+    function = options.pop("fn", function)
     if function is None:
         return functools.partial(jit, pure=pure, **options)
+    if isinstance(function, type):
+        raise TypeError(
+            f"jit: wrong type: got the class {function.__name__}, need a function or a Cell; decorate the "
+            "method 'construct', or give it an object of the class"
+        )
     if pure:
         return _Pure(function)
     if hasattr(function, "construct"):

@@ -110,3 +110,67 @@ def test_names_in_any_script_come_back(tmp_path):
     path = str(tmp_path / "net.ckpt")
     ms.save_checkpoint([{"name": "вес.\u91cd\u307f.\U0001f3cb", "data": Tensor([1.0])}], path)
     assert list(ms.load_checkpoint(path)) == ["вес.\u91cd\u307f.\U0001f3cb"]
+
+
+def test_all_that_does_not_fit_is_named_at_once_and_nothing_is_loaded():
+    net = Net()
+    before = net.second.bias.asnumpy().copy()
+    given = {
+        "first.wieght": Parameter(Tensor(np.zeros(net.first.weight.shape), ms.float32)),
+        "first.bias": Parameter(Tensor(np.zeros(3), ms.float32)),
+        "second.weight": Parameter(Tensor(np.zeros((9, 9)), ms.float32)),
+        "second.bias": Parameter(Tensor(before + 1)),
+    }
+    with pytest.raises(RuntimeError) as raised:
+        ms.load_param_into_net(net, given)
+    text = str(raised.value)
+    assert "missing     first.weight (near: first.wieght)" in text
+    assert "unexpected  first.wieght" in text
+    assert "misshaped   first.bias: another shape: got (3,), need (4,)" in text
+    assert "misshaped   second.weight: another shape: got (9, 9)" in text
+    assert (net.second.bias.asnumpy() == before).all()
+
+
+def test_an_empty_file_says_so(tmp_path):
+    (tmp_path / "empty.ckpt").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"empty\.ckpt: file is empty: got 0 bytes"):
+        ms.load_checkpoint(str(tmp_path / "empty.ckpt"))
+
+
+def test_damage_always_has_an_error_with_file_and_place(tmp_path):
+    path, damaged = tmp_path / "net.ckpt", tmp_path / "damaged.ckpt"
+    ms.save_checkpoint(Net(), str(path), append_dict={"note": "a text", "epoch": 3})
+    good = path.read_bytes()
+    numbers = np.random.default_rng(1)
+    refused = 0
+    for _ in range(300):
+        bad = bytearray(good)
+        for place in numbers.integers(0, len(bad), numbers.integers(1, 5)):
+            bad[place] = numbers.integers(256)
+        damaged.write_bytes(bad)
+        try:
+            ms.load_checkpoint(str(damaged))
+        except (ValueError, NotImplementedError) as error:
+            assert not isinstance(error, UnicodeError)
+            assert "damaged.ckpt" in str(error)
+            refused += 1
+    assert refused > 100
+
+
+def test_saving_follows_links_and_refuses_folders(tmp_path, monkeypatch):
+    (tmp_path / "store").mkdir()
+    link = tmp_path / "link.ckpt"
+    link.symlink_to("store/real.ckpt")
+    for _ in range(2):
+        ms.save_checkpoint(Net(), str(link))
+        assert link.is_symlink()
+        assert len(ms.load_checkpoint(str(tmp_path / "store/real.ckpt"))) == len(Net().trainable_params())
+    monkeypatch.chdir(tmp_path / "store")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        ms.save_checkpoint(Net(), ".")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.ckpt", "store"]
+
+
+def test_entries_without_data_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="need a dict with 'name' and 'data'"):
+        ms.save_checkpoint([{"name": "w"}], str(tmp_path / "x.ckpt"))

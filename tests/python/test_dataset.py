@@ -558,7 +558,7 @@ def test_processes_asked_for_are_told_of_once(monkeypatch):
 
     monkeypatch.setattr(_arguments, "_told", set())
     rows = ds.GeneratorDataset([1, 2], ["x"], shuffle=False)
-    with pytest.warns(UserWarning, match="map: python_multiprocessing has no effect"):
+    with pytest.warns(UserWarning, match="map: num_parallel_workers has no effect on Python code: got 4"):
         rows.map(lambda x: x, num_parallel_workers=4, python_multiprocessing=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -7,6 +7,21 @@ from .tensor import Tensor
 
 _DEFAULT_NAME = "Parameter"
 _numbers = itertools.count()
+# Dtypes in the order in which one is converted to a later one without being asked.
+_WIDTHS = {
+    name: place
+    for place, name in enumerate(
+        "bool_ int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
+    )
+}
+
+
+def _set_requires_grad(self, value):
+    if not isinstance(value, bool):
+        raise TypeError(
+            f"Parameter: 'requires_grad' has the wrong type: got {type(value).__name__}, need a bool"
+        )
+    _core.ParameterBase.requires_grad.fset(self, value)
 
 
 class Parameter(_core.ParameterBase):
@@ -47,6 +62,11 @@ class Parameter(_core.ParameterBase):
         self.parallel_optimizer = parallel_optimizer
         self.storage_format = storage_format
 
+    requires_grad = property(
+        _core.ParameterBase.requires_grad.fget,
+        _set_requires_grad,
+        doc="Whether gradients are computed for it where parameters are asked for that train.",
+    )
     sliced = False
     unique = False
     is_init = False
@@ -90,13 +110,32 @@ class Parameter(_core.ParameterBase):
         """The current value, as a Tensor that later updates do not change."""
         return _core.Tensor.__copy__(self)
 
-    def set_data(self, data, slice_shape=False):  # noqa: ARG002
-        """Gives the parameter another value, converted to its dtype."""
-        if not isinstance(data, Tensor):
-            data = Tensor(data)
-        return self._set_value(data if data.dtype is self.dtype else data.astype(self.dtype))
+    def set_data(self, data, slice_shape=False):
+        """Gives the parameter another value of its shape, converted to its dtype.
 
-    assign_value = set_data
+        Throws ValueError for another shape unless `slice_shape` is True, and TypeError for a Tensor whose
+        dtype holds more than the parameter's (floats for integers, float64 for float32).
+        """
+        given = isinstance(data, Tensor)
+        if not given:
+            data = Tensor(data)
+        if data.shape != self.shape and not slice_shape:
+            raise ValueError(
+                f"Parameter.set_data: '{self.name}' has another shape: got {data.shape}, need {self.shape} "
+                "or slice_shape=True"
+            )
+        if data.dtype is self.dtype:
+            return self._set_value(data)
+        if given and _WIDTHS[data.dtype.name] > _WIDTHS[self.dtype.name]:
+            raise TypeError(
+                f"Parameter.set_data: '{self.name}' cannot hold the dtype: got {data.dtype}, "
+                f"need {self.dtype} or less; set_dtype changes it"
+            )
+        return self._set_value(data.astype(self.dtype))
+
+    def assign_value(self, value):
+        """`set_data` of a value of the parameter's shape."""
+        return self.set_data(value)
 
     def init_data(self, layout=None, set_sliced=False):  # noqa: ARG002
         """The parameter itself: its data is always there."""

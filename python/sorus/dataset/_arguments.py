@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
+
+from .._warn import warn
 
 _LIMIT = 2**63
 
@@ -59,10 +60,9 @@ def tell_of_one_lane(op: str, workers: int | None, processes: Any) -> None:
     """Warns once that Python code is not spread over processes, when more than one was asked for."""
     if processes and (workers or 1) > 1 and op not in _told:
         _told.add(op)
-        warnings.warn(
-            f"{op}: python_multiprocessing has no effect: Python runs one row at a time in this process, "
-            f"whatever num_parallel_workers asks for (got {workers})",
-            stacklevel=3,
+        warn(
+            f"{op}: num_parallel_workers has no effect on Python code: got {workers}, but it runs one row at "
+            "a time in this process, also with python_multiprocessing"
         )
 
 

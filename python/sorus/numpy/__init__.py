@@ -1,12 +1,12 @@
 """Functions with the names and arguments of NumPy."""
 
 from .. import _composites
-from .._rows import Table, lazy as _lazy
+from .._rows import Table as _Table, lazy as _lazy
 from ..common.dtype import *  # noqa: F403
 from ..common.tensor import Tensor
-from ._rows import FUNCTIONS
+from ._rows import FUNCTIONS as _FUNCTIONS
 
-_functions = Table(FUNCTIONS, __name__, _composites)
+_functions = _Table(_FUNCTIONS, __name__, _composites)
 
 __getattr__, __dir__ = _lazy(globals(), _functions)
 

@@ -3,10 +3,10 @@
 import importlib as _importlib
 
 from .. import _composites
-from .._rows import Table
-from ._function_rows import FUNCTIONS
+from .._rows import Table as _Table
+from ._function_rows import FUNCTIONS as _FUNCTIONS
 
-_functions = Table(FUNCTIONS, __name__, _composites)
+_functions = _Table(_FUNCTIONS, __name__, _composites)
 _PLACES = {
     "GradOperation": "sorus._autograd",
     "grad": "sorus._autograd",

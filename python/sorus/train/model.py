@@ -94,6 +94,11 @@ class Model:
             raise TypeError(
                 f"Model: 'optimizer' has the wrong type: got {type(optimizer).__name__}, need an Optimizer"
             )
+        if loss_fn is not None and not callable(loss_fn):
+            raise TypeError(
+                f"Model: 'loss_fn' has the wrong type: got {type(loss_fn).__name__}, "
+                "need a Cell or a function of the network's result and the label"
+            )
         if amp_level not in ("O0", "O1", "O2", "O3", "auto"):
             raise ValueError(
                 f"Model: unknown 'amp_level': got {amp_level!r}, need 'O0', 'O1', 'O2', 'O3' or 'auto'"
@@ -164,7 +169,15 @@ class Model:
         `dataset_sink_mode` and `sink_size` change nothing.
         """
         self._check_epochs(epoch, initial_epoch)
+        self._need_optimizer("train")
         self._run(epoch, train_dataset, callbacks, initial_epoch)
+
+    def _need_optimizer(self, what):
+        if self._optimizer is None and self._loss_fn is not None:
+            raise ValueError(
+                f"{what}: no optimizer: got None, need one in Model(..., optimizer=...), or a network that "
+                "is a training step and no 'loss_fn'"
+            )
 
     def fit(
         self,
@@ -182,6 +195,7 @@ class Model:
         it lists.
         """
         self._check_epochs(epoch, initial_epoch)
+        self._need_optimizer("fit")
         if valid_dataset is not None and not self._metric_fns:
             raise RuntimeError("fit: no metrics: got none, need them to evaluate 'valid_dataset'")
 

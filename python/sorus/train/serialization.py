@@ -1,10 +1,10 @@
 """Checkpoints: parameters to and from files."""
 
 import os
-import warnings
 
 from .. import _core
 from .._core import Tensor
+from .._warn import warn
 from ..common.parameter import Parameter
 from ..nn.cell import Cell
 
@@ -19,6 +19,13 @@ def _entries(save_obj, choice_func):
     elif isinstance(save_obj, dict):
         pairs = save_obj.items()
     elif isinstance(save_obj, (list, tuple)):
+        for item in save_obj:
+            if not isinstance(item, dict) or not {"name", "data"} <= item.keys():
+                got = sorted(map(str, item)) if isinstance(item, dict) else type(item).__name__
+                raise ValueError(
+                    f"save_checkpoint: element of 'save_obj' is not usable: got {got}, "
+                    "need a dict with 'name' and 'data'"
+                )
         pairs = [(item["name"], item["data"]) for item in save_obj]
     else:
         raise TypeError(
@@ -79,13 +86,18 @@ def save_checkpoint(
     """Writes the parameters of a network (or a dict, or a list of {"name", "data"}) and `append_dict` to a
     `.ckpt` file.
 
-    The file appears when it is complete. `async_save` is accepted; writing is done when the call returns.
+    The file appears when it is complete; a link stays a link to it. `async_save` is accepted; writing is done
+    when the call returns.
     """
     if enc_key is not None:
         raise ValueError("save_checkpoint: encryption is not supported: got 'enc_key', need None")
     if kwargs:
         raise TypeError(f"save_checkpoint: unknown argument: got {sorted(kwargs)}")
     path = _path(ckpt_file_name, format, "save_checkpoint")
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"save_checkpoint: 'ckpt_file_name' is a folder: got {ckpt_file_name!r}, need the name of a file"
+        )
     if not path.endswith(".ckpt"):
         path += ".ckpt"
     entries = [(name, _storable(name, value)) for name, value in _entries(save_obj, choice_func)]
@@ -140,7 +152,9 @@ def load_checkpoint(
         raise ValueError(f"load_checkpoint: file cannot be read: {error}") from error
     found = {name: Parameter(v, name=name) if isinstance(v, Tensor) else v for name, v in pairs}
     if not found:
-        raise ValueError(f"load_checkpoint: nothing is left of {path}: no name passes the choice")
+        chosen = only or leave_out or choice_func is not None
+        why = "no name passes the choice" if chosen else "it holds no parameter"
+        raise ValueError(f"load_checkpoint: nothing is left of {path}: {why}")
     if net is not None:
         load_param_into_net(net, found, strict_load)
     return found
@@ -163,39 +177,50 @@ def load_checkpoint_async(
     return Loaded()
 
 
-def _fitting(p, value, strict):
-    """The value for a parameter: its shape may have further ones at the end, its dtype may be of the same
-    family.
+def _only_ones_differ(one, other):
+    """Whether two shapes are the same up to further ones at the end."""
+    longer, shorter = sorted((one, other), key=len, reverse=True)
+    return longer[: len(shorter)] == shorter and all(n == 1 for n in longer[len(shorter) :])
+
+
+def _misfit(p, value, strict):
+    """What keeps a value from a parameter, or None. Its shape may have further ones at the end, and its dtype
+    may be of the same family unless `strict`.
     """
-    if value.shape != p.shape:
-        longer, shorter = sorted((value.shape, p.shape), key=len, reverse=True)
-        only_ones = longer[: len(shorter)] == shorter and all(n == 1 for n in longer[len(shorter) :])
-        if not only_ones:
-            raise RuntimeError(
-                f"load_param_into_net: parameter '{p.name}' has another shape: got {value.shape}, "
-                f"need {p.shape}"
-            )
-        value = value.reshape(p.shape)
+    if value.shape != p.shape and not _only_ones_differ(value.shape, p.shape):
+        return f"another shape: got {value.shape}, need {p.shape}"
     if value.dtype is not p.dtype:
-        names = value.dtype.name, p.dtype.name
-        family = any(set(names) <= set(kind) for kind in (_FLOATS, _INTS))
-        if strict or not family:
-            raise RuntimeError(
-                f"load_param_into_net: parameter '{p.name}' has another dtype: got {value.dtype}, "
-                f"need {p.dtype}"
-            )
-        warnings.warn(
-            f"load_param_into_net: '{p.name}' is converted from {value.dtype} to {p.dtype}", stacklevel=4
-        )
+        names = {value.dtype.name, p.dtype.name}
+        if strict or not any(names <= set(kind) for kind in (_FLOATS, _INTS)):
+            return f"another dtype: got {value.dtype}, need {p.dtype}"
+    return None
+
+
+def _fitted(p, value):
+    """A value that fits a parameter, in its shape and dtype."""
+    if value.dtype is not p.dtype:
+        warn(f"load_param_into_net: '{p.name}' is converted from {value.dtype} to {p.dtype}")
         value = value.astype(p.dtype)
-    return value
+    return value.reshape(p.shape) if value.shape != p.shape else value
+
+
+def _not_loaded(missing, unexpected, misfits):
+    """Names by what is wrong with them, a line each."""
+    lines = []
+    for name in missing:
+        near = _core.near_names(name, unexpected)
+        lines.append(f"  missing     {name}" + (f" (near: {', '.join(near)})" if near else ""))
+    lines += [f"  unexpected  {name}" for name in unexpected]
+    lines += [f"  misshaped   {name}: {why}" for name, why in misfits.items()]
+    return "\n".join(lines)
 
 
 def load_param_into_net(net, parameter_dict, strict_load=False, remove_redundancy=False):  # noqa: ARG001
     """Gives the parameters of a network the values of their names.
 
     Gives (names the checkpoint lacks, names the network lacks). Names of the checkpoint may have a prefix in
-    front that the network's lack. Throws RuntimeError for a value that does not fit.
+    front that the network's lack. Where a value does not fit, nothing is loaded: throws RuntimeError with one
+    list of all names that are missing, unexpected or of another shape or dtype.
     """
     if not isinstance(net, Cell):
         raise TypeError(
@@ -217,20 +242,25 @@ def load_param_into_net(net, parameter_dict, strict_load=False, remove_redundanc
     source = {name: name for name in parameters if name in values}
     if not strict_load:
         _match_prefixed(parameters, values, source)
-    for name, taken in source.items():
-        p = parameters[name]
-        value = values[taken]
-        value = value.value() if isinstance(value, Parameter) else value
-        p.set_data(_fitting(p, value, strict_load))
     missing = [name for name in parameters if name not in source and not name.startswith("accu_grads")]
     used = set(source.values())
     unexpected = [name for name in values if name not in used]
+    found = {name: values[taken] for name, taken in source.items()}
+    found = {name: v.value() if isinstance(v, Parameter) else v for name, v in found.items()}
+    misfits = {name: _misfit(parameters[name], v, strict_load) for name, v in found.items()}
+    misfits = {name: why for name, why in misfits.items() if why}
+    if misfits:
+        raise RuntimeError(
+            f"load_param_into_net: the values do not fit the network, none is loaded: got\n"
+            f"{_not_loaded(missing, unexpected, misfits)}\nneed those of this network"
+        )
+    for name, value in found.items():
+        parameters[name].set_data(_fitted(parameters[name], value))
     if missing:
-        lines = [f"load_param_into_net: {len(missing)} parameters of the network are not in the checkpoint:"]
-        for name in missing:
-            near = _core.near_names(name, unexpected)
-            lines.append(f"  {name}" + (f" (near: {', '.join(near)})" if near else ""))
-        warnings.warn("\n".join(lines), stacklevel=2)
+        warn(
+            f"load_param_into_net: {len(missing)} parameters of the network are not in the checkpoint:\n"
+            + _not_loaded(missing, unexpected, {})
+        )
     return missing, unexpected
 
 
@@ -255,7 +285,7 @@ def _match_prefixed(parameters, values, source):
         for name in left:
             if prefix + name in values and prefix + name not in taken:
                 source[name] = prefix + name
-        warnings.warn(f"load_param_into_net: names are taken without the prefix '{prefix}'", stacklevel=3)
+        warn(f"load_param_into_net: names are taken without the prefix '{prefix}'")
 
 
 def checksum(parameters):

@@ -22,7 +22,7 @@ def check_positive(what, **values):
     for name, value in values.items():
         if not is_number(value):
             raise TypeError(f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need a float")
-        if value <= 0:
+        if not value > 0:
             raise ValueError(f"{what}: '{name}' is out of range: got {value}, need more than 0")
 
 
@@ -31,8 +31,8 @@ def check_not_negative(what, **values):
     for name, value in values.items():
         if not is_number(value):
             raise TypeError(f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need a float")
-        if value < 0:
-            raise ValueError(f"{what}: '{name}' is negative: got {value}, need 0 or more")
+        if not value >= 0:
+            raise ValueError(f"{what}: '{name}' is out of range: got {value}, need 0 or more")
 
 
 def check_bool(what, **values):

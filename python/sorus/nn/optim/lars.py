@@ -40,6 +40,8 @@ class LARS(Optimizer):
         optimizer.exec_weight_decay = False
 
     def construct(self, gradients):
+        gradients = tuple(gradients)
+        self.opt._check_gradients(gradients)
         rates = self.opt._rates
         scaled = []
         for p, g, on, rate in zip(self.parameters, gradients, self.lars_flag, rates):

@@ -62,8 +62,8 @@ def _rate_of(rate, name):
             "optimizer: 'learning_rate' has the wrong type: got bool, need a float, a list or a schedule"
         )
     if isinstance(rate, (int, float)):
-        if rate < 0:
-            raise ValueError(f"optimizer: 'learning_rate' is negative: got {rate}, need 0 or more")
+        if not rate >= 0:
+            raise ValueError(f"optimizer: 'learning_rate' is out of range: got {rate}, need 0 or more")
         return Parameter(Tensor(float(rate), _float32), name=name, requires_grad=False)
     if isinstance(rate, Tensor):
         if rate.ndim == 0:
@@ -75,8 +75,14 @@ def _rate_of(rate, name):
         return _ListedRate(rate, name)
     if isinstance(rate, (LearningRateSchedule, Cell)):
         return rate
-    if isinstance(rate, Iterable):
-        rates = [float(r) for r in rate]
+    if isinstance(rate, Iterable) and not isinstance(rate, (str, bytes, dict)):
+        rates = list(rate)
+        for r in rates:
+            if isinstance(r, bool) or not isinstance(r, (int, float, np.number, Tensor)):
+                raise TypeError(
+                    f"optimizer: 'learning_rate' holds a wrong type: got {type(r).__name__}, need floats"
+                )
+        rates = [float(r) for r in rates]
         if not rates:
             raise ValueError("optimizer: 'learning_rate' is empty: got no rate, need at least one")
         return _ListedRate(rates, name)
@@ -95,8 +101,8 @@ def _check_decay(decay):
             f"optimizer: 'weight_decay' has the wrong type: got {type(decay).__name__}, "
             "need a float or a Cell"
         )
-    if decay < 0:
-        raise ValueError(f"optimizer: 'weight_decay' is negative: got {decay}, need 0 or more")
+    if not decay >= 0:
+        raise ValueError(f"optimizer: 'weight_decay' is out of range: got {decay}, need 0 or more")
     return float(decay)
 
 
@@ -145,7 +151,7 @@ class Optimizer(Cell):
         super().__init__(auto_prefix=False)
         groups, order = self._groups(parameters)
         self.is_group = groups is not None
-        if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)) or loss_scale <= 0:
+        if isinstance(loss_scale, bool) or not isinstance(loss_scale, (int, float)) or not loss_scale > 0:
             raise ValueError(
                 f"optimizer: 'loss_scale' is out of range: got {loss_scale!r}, need a float above 0"
             )
@@ -310,13 +316,29 @@ class Optimizer(Cell):
         """The gradients: they stay where they are."""
         return gradients
 
-    def prepared(self, gradients, decay=True):
-        """Gradients as rules want them: decayed, centralized, unscaled."""
-        gradients = tuple(gradients)
+    def _check_gradients(self, gradients):
+        """Throws unless there is a tensor of its shape for each parameter."""
         if len(gradients) != len(self._parameters):
             raise ValueError(
                 f"optimizer: number of gradients differs: got {len(gradients)}, need {len(self._parameters)}"
             )
+        for p, g in zip(self._parameters, gradients):
+            if not isinstance(g, Tensor):
+                got = "None" if g is None else type(g).__name__
+                raise TypeError(
+                    f"{type(self).__name__}: gradient of '{p.name}' has the wrong type: got {got}, "
+                    "need a Tensor"
+                )
+            if g.shape != p.shape:
+                raise ValueError(
+                    f"{type(self).__name__}: gradient of '{p.name}' has another shape: got {g.shape}, "
+                    f"need {p.shape}"
+                )
+
+    def prepared(self, gradients, decay=True):
+        """Gradients as rules want them: decayed, centralized, unscaled."""
+        gradients = tuple(gradients)
+        self._check_gradients(gradients)
         if decay:
             gradients = self.decay_weight(gradients)
         return self.scale_grad(self.gradients_centralization(gradients))

@@ -79,6 +79,15 @@ class TrainOneStepCell(Cell):
 
     def __init__(self, network, optimizer, sens=None, return_grad=False):
         super().__init__(auto_prefix=False)
+        if not isinstance(network, Cell):
+            raise TypeError(
+                f"TrainOneStepCell: 'network' has the wrong type: got {type(network).__name__}, need a Cell"
+            )
+        if not callable(optimizer) or not hasattr(optimizer, "parameters"):
+            raise TypeError(
+                f"TrainOneStepCell: 'optimizer' has the wrong type: got {type(optimizer).__name__}, "
+                "need an Optimizer"
+            )
         self.network = network
         self.network.set_grad()
         self.optimizer = optimizer

@@ -94,7 +94,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def set_sense_scale(self, sens):
         """Gives the scale another value."""
-        self.scale_sense.set_data(sens)
+        self.scale_sense.set_data(sens, slice_shape=True)
 
     def get_overflow_status(self, status, compute_output):  # noqa: ARG002
         """Whether any of the gradients is not finite."""

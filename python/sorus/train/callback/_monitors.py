@@ -5,6 +5,7 @@ import sys
 import time
 
 from ... import _core
+from ..._warn import warn
 from ._callback import Callback, loss_of, step_in_epoch
 
 
@@ -123,11 +124,17 @@ class ProgressBar(Callback):
 
 
 class TerminateOnNan(Callback):
-    """Ends training when the loss is not finite."""
+    """Ends training, with a RuntimeWarning that names epoch, step and loss, when the loss is not finite."""
 
     def on_train_step_end(self, run_context):
-        loss = loss_of(run_context.original_args().net_outputs)
+        state = run_context.original_args()
+        loss = loss_of(state.net_outputs)
         if loss is not None and not math.isfinite(loss):
+            warn(
+                f"TerminateOnNan: training ends in epoch {state.cur_epoch_num} step {step_in_epoch(state)}: "
+                f"got loss {loss}, need a finite one",
+                RuntimeWarning,
+            )
             run_context.request_stop()
 
 

@@ -2,8 +2,8 @@
 
 import os
 import signal
-import warnings
 
+from ..._warn import warn
 from ._callback import Callback, step_in_epoch
 
 
@@ -43,7 +43,7 @@ class OnRequestExit(Callback):
             return
         run_context.request_stop()
         if self.save_mindir:
-            warnings.warn("OnRequestExit: no MindIR file is written: there is no export", stacklevel=2)
+            warn("OnRequestExit: no MindIR file is written: there is no export")
         if self.save_ckpt:
             from ..serialization import save_checkpoint
 
