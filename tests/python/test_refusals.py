@@ -56,6 +56,15 @@ def test_optimizers_refuse_gradients_that_do_not_fit(name):
     assert (net.weight.asnumpy() == before).all()
 
 
+@pytest.mark.parametrize("name", ("SGD", "Adam", "AdamW"))
+def test_mint_optimizers_refuse_gradients_that_do_not_fit(name):
+    optimizer = getattr(ms.mint.optim, name)(dense().trainable_params(), lr=0.1)
+    with pytest.raises(ValueError, match=f"{name}: gradient of 'weight' has another shape"):
+        optimizer((ops.ones((3, 2, 2)), ops.ones(2)))
+    with pytest.raises(TypeError, match=f"{name}: gradient of 'bias' has the wrong type: got None"):
+        optimizer((ops.ones((2, 2)), None))
+
+
 def test_lars_refuses_gradients_that_do_not_fit():
     optimizer = nn.LARS(nn.Momentum(dense().trainable_params(), 0.1, 0.9))
     with pytest.raises(ValueError, match="gradient of 'weight' has another shape"):
@@ -159,9 +168,10 @@ def test_settings_without_meaning_are_refused(setting):
 
 
 def test_helpers_are_no_names_of_the_function_modules():
+    from sorus.mint.nn import functional as nn_functional
     from sorus.ops import functional
 
-    assert not any(hasattr(m, "Table") for m in (ops, functional, ms.mint, ms.numpy))
+    assert not any(hasattr(m, "Table") for m in (ops, functional, ms.mint, ms.numpy, nn_functional))
 
 
 # ------------------------------------------------------------------------------------------------- training

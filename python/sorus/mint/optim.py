@@ -9,6 +9,7 @@ from .. import _core, _functions as F, ops
 from .._core import Tensor
 from ..common.parameter import Parameter, ParameterTuple
 from ..nn.cell import Cell
+from ..nn.optim._checks import check_gradients
 
 _float32 = _core.dtypes["float32"]
 
@@ -19,8 +20,8 @@ def _rate(value, what):
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{what}: 'lr' has the wrong type: got {value!r}, need a number or a Tensor")
-    if value < 0:
-        raise ValueError(f"{what}: 'lr' is negative: got {value}, need 0 or more")
+    if not value >= 0:
+        raise ValueError(f"{what}: 'lr' is out of range: got {value}, need 0 or more")
     return Parameter(Tensor(float(value), _float32), name="lr", requires_grad=False)
 
 
@@ -77,11 +78,7 @@ class Optimizer(Cell):
     def _rows(self, gradients):
         """(number, parameter, gradient, group, its rate) one after the other."""
         gradients = tuple(gradients)
-        if len(gradients) != len(self.parameters):
-            raise ValueError(
-                f"{type(self).__name__}: number of gradients differs: got {len(gradients)}, "
-                f"need {len(self.parameters)}"
-            )
+        check_gradients(type(self).__name__, self.parameters, gradients)
         number = 0
         for group in self.param_groups:
             for p in group["params"]:

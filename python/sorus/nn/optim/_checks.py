@@ -1,4 +1,6 @@
-"""Checks of hyperparameters, with the words of an optimizer's name."""
+"""Checks of hyperparameters and gradients, with the words of an optimizer's name."""
+
+from ..._core import Tensor
 
 
 def is_number(value):
@@ -40,3 +42,19 @@ def check_bool(what, **values):
     for name, value in values.items():
         if not isinstance(value, bool):
             raise TypeError(f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need a bool")
+
+
+def check_gradients(what, parameters, gradients):
+    """There is a tensor of its shape for each parameter."""
+    if len(gradients) != len(parameters):
+        raise ValueError(
+            f"{what}: number of gradients differs: got {len(gradients)}, need {len(parameters)}"
+        )
+    for p, g in zip(parameters, gradients):
+        if not isinstance(g, Tensor):
+            got = "None" if g is None else type(g).__name__
+            raise TypeError(f"{what}: gradient of '{p.name}' has the wrong type: got {got}, need a Tensor")
+        if g.shape != p.shape:
+            raise ValueError(
+                f"{what}: gradient of '{p.name}' has another shape: got {g.shape}, need {p.shape}"
+            )

@@ -3,7 +3,7 @@
 from ... import _core
 from ... import _functions as F
 from ...common.parameter import Parameter
-from ._checks import check_bool, check_not_negative
+from ._checks import check_bool, check_gradients, check_not_negative
 from .optimizer import Optimizer
 
 
@@ -41,7 +41,7 @@ class LARS(Optimizer):
 
     def construct(self, gradients):
         gradients = tuple(gradients)
-        self.opt._check_gradients(gradients)
+        check_gradients("LARS", self.parameters, gradients)
         rates = self.opt._rates
         scaled = []
         for p, g, on, rate in zip(self.parameters, gradients, self.lars_flag, rates):

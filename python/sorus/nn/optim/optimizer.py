@@ -12,6 +12,7 @@ from ...common.parameter import Parameter, ParameterTuple
 from ..cell import Cell
 from ..layer.container import CellList
 from ..learning_rate_schedule import LearningRateSchedule
+from ._checks import check_gradients
 
 _float32, _int32 = _core.dtypes["float32"], _core.dtypes["int32"]
 # Arguments of other libraries, and what they are called here.
@@ -316,29 +317,10 @@ class Optimizer(Cell):
         """The gradients: they stay where they are."""
         return gradients
 
-    def _check_gradients(self, gradients):
-        """Throws unless there is a tensor of its shape for each parameter."""
-        if len(gradients) != len(self._parameters):
-            raise ValueError(
-                f"optimizer: number of gradients differs: got {len(gradients)}, need {len(self._parameters)}"
-            )
-        for p, g in zip(self._parameters, gradients):
-            if not isinstance(g, Tensor):
-                got = "None" if g is None else type(g).__name__
-                raise TypeError(
-                    f"{type(self).__name__}: gradient of '{p.name}' has the wrong type: got {got}, "
-                    "need a Tensor"
-                )
-            if g.shape != p.shape:
-                raise ValueError(
-                    f"{type(self).__name__}: gradient of '{p.name}' has another shape: got {g.shape}, "
-                    f"need {p.shape}"
-                )
-
     def prepared(self, gradients, decay=True):
         """Gradients as rules want them: decayed, centralized, unscaled."""
         gradients = tuple(gradients)
-        self._check_gradients(gradients)
+        check_gradients(type(self).__name__, self._parameters, gradients)
         if decay:
             gradients = self.decay_weight(gradients)
         return self.scale_grad(self.gradients_centralization(gradients))
