@@ -40,9 +40,9 @@ std::vector<TensorType> types_given(const void* sequence) {
 
 /// `call()` as a boundary known by `id` and the types of the tensors given.
 nb::object bound_run_boundary(uint64_t id, nb::handle tensors, nb::handle call) {
-  uint64_t key = id;
+  BoundaryKey key(id);
   for (nb::handle t : nb::iter(tensors))
-    if (is_tensor(t.ptr())) key = hash_combine(key, tensor_of(t.ptr()).type().hash());
+    if (is_tensor(t.ptr())) key.add(tensor_of(t.ptr()).type());
   Body body{call, {}};
   {
     GilRelease release;
@@ -125,6 +125,8 @@ nb::dict stats() {
   d["branches"] = s.branches;
   d["programs"] = s.programs;
   d["runs"] = s.runs;
+  d["specialized"] = s.specialized;
+  d["instances"] = s.instances;
   return d;
 }
 

@@ -11,19 +11,42 @@ namespace {
 /// Placed once at import: makes a Tensor from (init, shape, dtype); what `Tensor(shape=.., init=..)` calls.
 PyObject* initializer_hook = nullptr;
 
+/// None stands for an extent that is unknown.
 Shape shape_from(nb::handle o) {
   Shape shape;
   if (PyLong_Check(o.ptr())) {
     shape.push_back(nb::cast<int64_t>(o));
     return shape;
   }
-  for (nb::handle item : nb::iter(o)) {
-    SORUS_CHECK(!item.is_none(), ValueError,
-                "Tensor: 'shape' has an unknown dimension: got None, need sizes; functions that are compiled "
-                "take any shape and want no placeholder");
-    shape.push_back(nb::cast<int64_t>(nb::int_(item)));
-  }
+  for (nb::handle item : nb::iter(o))
+    shape.push_back(item.is_none() ? Dim::symbol("any") : Dim(nb::cast<int64_t>(nb::int_(item))));
   return shape;
+}
+
+/// Stands behind tensors that only declare a type.
+class NoValue final : public PendingSource {
+ public:
+  static NoValue& instance() {
+    static auto& source = *new NoValue;
+    return source;
+  }
+  void materialize(Value& v) override {
+    raise<ValueError>("Tensor: has no value: got a read of {}, which only declares the type of an input",
+                      v.type);
+  }
+  void abandon(Value&) noexcept override {}
+};
+
+Tensor without_data(const TensorType& type) {
+  Ref<Value> v;
+  if (type.shape.is_concrete()) {
+    v = make_dense(type);
+    std::memset(v->storage->data(), 0, v->storage->bytes());
+  } else {
+    v = Value::make(type);
+    v->source.store(&NoValue::instance(), std::memory_order_relaxed);
+  }
+  return Tensor(std::move(v));
 }
 
 Tensor initialized(nb::handle init, nb::handle shape, nb::handle dtype) {
@@ -44,9 +67,7 @@ Tensor construct(nb::handle data, nb::handle dtype, nb::handle shape, nb::handle
   if (data.is_none()) {
     SORUS_CHECK(!shape.is_none(), TypeError,
                 "Tensor: nothing to make it from: got neither 'input_data' nor 'shape', need one");
-    Ref<Value> v = make_dense({has_dtype ? wanted : DType::kFloat32, {}, shape_from(shape)});
-    std::memset(v->storage->data(), 0, v->storage->bytes());
-    return Tensor(std::move(v));
+    return without_data({has_dtype ? wanted : DType::kFloat32, {}, shape_from(shape)});
   }
   Tensor t = tensor_from_object(data.ptr(), has_dtype ? &wanted : nullptr);
   if (!shape.is_none()) {

@@ -1,6 +1,6 @@
 """What a Cell's call does beside its `construct`: graph-mode boundaries, hooks, conversion to a dtype."""
 
-from . import _context, _core, _tree
+from . import _context, _core, _declared, _tree
 
 boundaries = None
 """In graph mode `run_boundary`, else None."""
@@ -78,6 +78,8 @@ class Hooks:
 def with_hooks(cell, args, kwargs):
     """Calls the cell with its hooks around."""
     hooks = cell._hooks
+    if cell.__dict__["_declared_inputs"] is not None:
+        _declared.check(type(cell).__name__, cell.__dict__["_declared_inputs"], args, kwargs)
     for hook in hooks.of("forward_pre"):
         changed = hook(cell, args)
         if changed is not None:

@@ -5,7 +5,7 @@ calls.
 import functools
 import itertools
 
-from . import _calls, _core, _tree
+from . import _calls, _core, _declared, _tree
 from ._near import near_names
 
 # What `jit` takes and does not need.
@@ -13,7 +13,6 @@ _OPTIONS = (
     "fn",
     "mode",
     "capture_mode",
-    "input_signature",
     "hash_args",
     "jit_config",
     "jit_level",
@@ -115,7 +114,19 @@ def _shape_of(value):
     return (type(value), value)
 
 
-def jit(function=None, *, pure=False, **options):
+def _checked(function, signature):
+    """The function, which refuses inputs that are not as declared."""
+    signature = _declared.as_declared("jit", signature if isinstance(signature, (tuple, list)) else (signature,))
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        _declared.check(getattr(function, "__name__", "jit"), signature, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def jit(function=None, *, pure=False, input_signature=None, **options):
     """Makes a function (or a Cell) run compiled; its Python still runs at every call.
 
     With `pure` the function is declared to do the same operations whenever it is given the same types and
@@ -124,8 +135,10 @@ def jit(function=None, *, pure=False, **options):
     It must not look at values. With the environment variable `SORUS_JIT=audit` it runs beside every replay,
     and a difference raises RuntimeError.
 
-    Options such as `mode`, `input_signature`, `jit_level` and `backend` are accepted; none is needed. Throws
-    TypeError for one that is not known, and for a class.
+    `input_signature`, a Tensor or a tuple of them, declares the types of the inputs, where extents may be
+    unknown: `Tensor(shape=[None, 3], dtype=ms.float32)`; a call with others raises ValueError. Options such as
+    `mode`, `jit_level` and `backend` are accepted; none is needed. Throws TypeError for one that is not
+    known, and for a class.
 
     >>> from sorus import Tensor, jit
     >>> @jit
@@ -136,19 +149,21 @@ def jit(function=None, *, pure=False, **options):
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
-        near = near_names(unknown[0], ("pure", *_OPTIONS), 1)
+        near = near_names(unknown[0], ("pure", "input_signature", *_OPTIONS), 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise TypeError(
-            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, {', '.join(_OPTIONS)}"
+            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, input_signature, {', '.join(_OPTIONS)}"
         )
     function = options.pop("fn", function)
     if function is None:
-        return functools.partial(jit, pure=pure, **options)
+        return functools.partial(jit, pure=pure, input_signature=input_signature, **options)
     if isinstance(function, type):
         raise TypeError(
             f"jit: wrong type: got the class {function.__name__}, need a function or a Cell; decorate the "
             "method 'construct', or give it an object of the class"
         )
+    if input_signature is not None:
+        return _checked(jit(function, pure=pure, **options), input_signature)
     if pure:
         return _Pure(function)
     if hasattr(function, "construct"):

@@ -8,6 +8,8 @@ _THRESHOLD = 1000
 
 def tensor_str(tensor):
     """The elements, as NumPy prints them."""
+    if -1 in tensor.shape:
+        return tensor_repr(tensor)
     if tensor.dtype.name == "bfloat16":
         return _bfloat16_text(tensor)
     if 0 in tensor.shape:
@@ -25,6 +27,8 @@ def tensor_repr(tensor):
 def _value_text(tensor):
     import numpy as np
 
+    if -1 in tensor.shape:
+        return "<declared only>"
     if 0 in tensor.shape:
         return ""
     array = np.asarray(tensor)

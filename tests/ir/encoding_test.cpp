@@ -23,7 +23,7 @@ const char* const kText =
     "    %3 = tanh(%2) : float32(2, 3) # train.py:11 in construct\n"
     "    return %3\n"
     "  } : float32(2, 3) # train.py:12 in construct\n"
-    "  %7 = sum(%6) slot 2 {axes=(1,), keepdims=false} : float32(2,)\n"
+    "  %7 = sum(%6) slot 2 varies {axes=(1,), keepdims=false} : float32(2,)\n"
     "  return %7, %4\n"
     "}\n";
 

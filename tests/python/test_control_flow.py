@@ -334,7 +334,9 @@ def test_several_threads_run_one_loop():
 
 
 def test_an_endless_loop_can_be_interrupted():
+    # Shells start programs in the background with the signal ignored, and children inherit that.
     program = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import sorus as ms\nfrom sorus import ops\nprint('ready', flush=True)\n"
         "try:\n    ops.while_loop(lambda x: x < 1, lambda x: x * 1, ms.Tensor(0.0))\n"
         "except KeyboardInterrupt:\n    print('stopped')\n"
@@ -343,10 +345,13 @@ def test_an_endless_loop_can_be_interrupted():
     child = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": path}
     )
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert out == "stopped\n"
     assert child.returncode == 0
 

@@ -2,7 +2,7 @@
 
 import collections
 
-from .. import _autograd, _calls, _core, _errors
+from .. import _autograd, _calls, _core, _declared, _errors
 from .._core import Tensor
 from ..common.parameter import Parameter, ParameterTuple
 
@@ -35,6 +35,7 @@ class Cell:
         state["_cells"] = {}
         state["_buffers"] = {}
         state["_hooks"] = None
+        state["_declared_inputs"] = None
         state["_cast_to"] = None
         state["_casting"] = False
         state["_auto_prefix"] = auto_prefix
@@ -295,7 +296,20 @@ class Cell:
         return self
 
     def set_inputs(self, *inputs, **kwargs):
-        """Types of dynamic inputs; signatures are told apart by themselves, so nothing is needed."""
+        """Declares the types of the inputs, by position or by name, where extents may be unknown:
+        `Tensor(shape=[None, 3], dtype=ms.float32)`. A call with others raises ValueError. Compilation needs
+        no such declaration. None stands for any input; without arguments nothing is declared any more.
+        """
+        if inputs and kwargs:
+            raise ValueError("Cell.set_inputs: inputs by position and by name: need one of the two")
+        declared = _declared.as_declared("Cell.set_inputs", kwargs or inputs)
+        self.__dict__["_declared_inputs"] = declared or None
+        if self._hooks is None:  # whose way calls take then
+            self.__dict__["_hooks"] = _calls.Hooks()
+
+    def get_inputs(self):
+        """What `set_inputs` declared, or None."""
+        return self.__dict__["_declared_inputs"]
 
     def set_comm_fusion(self, fusion_type, recurse=True):  # noqa: ARG002
         """Accepted for compatibility."""

@@ -217,7 +217,7 @@ TensorList Tape::gradients(std::span<const Tensor> outputs, std::span<const Tens
   if (saw_boundary_ && !in_boundary_ && !scope_state().recorder) {
     using Body = decltype(body);
     run_boundary(
-        structure_hash(), [](void* b) { (*static_cast<Body*>(b))(); }, &body);
+        structure(), [](void* b) { (*static_cast<Body*>(b))(); }, &body);
   } else {
     body();
   }
@@ -284,14 +284,14 @@ void Tape::accumulate(const Node& node, size_t i, Tensor gradient, std::vector<T
   slot = slot.defined() ? builtin_ops().add(slot, gradient) : std::move(gradient);
 }
 
-uint64_t Tape::structure_hash() const {
-  uint64_t h = nodes_.size();
+BoundaryKey Tape::structure() const {
+  BoundaryKey key(nodes_.size());
   for (const Node& n : nodes_) {
-    h = hash_combine(h, reinterpret_cast<uintptr_t>(n.op ? static_cast<const void*>(n.op) : n.rule.get()));
-    for (int32_t e : n.edges) h = hash_combine(h, static_cast<uint64_t>(e));
-    for (const TensorType& t : n.out_types) h = hash_combine(h, t.hash());
+    key.add(reinterpret_cast<uintptr_t>(n.op ? static_cast<const void*>(n.op) : n.rule.get()));
+    for (int32_t e : n.edges) key.add(static_cast<uint64_t>(e));
+    for (const TensorType& t : n.out_types) key.add(t);
   }
-  return h;
+  return key;
 }
 
 }  // namespace sorus

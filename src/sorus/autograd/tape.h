@@ -47,7 +47,7 @@ class SORUS_API Tape final : public GradientRecorder {
   void walk(std::vector<Tensor>& slots, bool retain);
   void visit(const Node& node, std::vector<Tensor>& slots);
   void accumulate(const Node& node, size_t i, Tensor gradient, std::vector<Tensor>& slots);
-  [[nodiscard]] uint64_t structure_hash() const;
+  [[nodiscard]] BoundaryKey structure() const;
 
   uint64_t epoch_;
   GradientRecorder* outer_;

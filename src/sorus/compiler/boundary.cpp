@@ -78,9 +78,8 @@ class PlanStore {
 /// The thread's recorder and handle log while a boundary is open.
 class Open {
  public:
-  Open(Frame& frame, Plan& plan) : recorder_(&ScopeState::recorder, &frame), saved_log_(handle_log()) {
+  explicit Open(Frame& frame) : recorder_(&ScopeState::recorder, &frame), saved_log_(handle_log()) {
     handle_log() = &frame;
-    frame.begin(plan);
   }
   ~Open() { handle_log() = saved_log_; }
   Open(const Open&) = delete;
@@ -91,16 +90,84 @@ class Open {
   HandleLog* saved_log_;
 };
 
-void run_in_frame(uint64_t key, BoundaryBody body, void* context) {
+/// A plan out of the store, which gets it back.
+struct Borrowed {
+  uint64_t key;
+  std::unique_ptr<Plan> plan = PlanStore::instance().take(key);
+  explicit Borrowed(uint64_t k) : key(k) {}
+  ~Borrowed() { PlanStore::instance().give(key, std::move(plan)); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+};
+
+/// What is known of functions beyond one set of extents.
+class Families {
+ public:
+  static Families& instance() {
+    static auto& families = *new Families;
+    return families;
+  }
+  std::shared_ptr<GeneralPlan> general(uint64_t family) {
+    std::lock_guard lock(mutex_);
+    auto at = families_.find(family);
+    return at == families_.end() ? nullptr : at->second.general;
+  }
+  /// A call was recorded. With another of its family it may give a general plan, or one more general than
+  /// that which it did not fit.
+  void learn(BoundaryKey key, Plan& plan) {
+    Family known;
+    {
+      std::lock_guard lock(mutex_);
+      if (families_.size() >= kMostFamilies && !families_.contains(key.family)) families_.clear();
+      known = families_.try_emplace(key.family, Family{key.exact, 0, nullptr}).first->second;
+    }
+    if (known.recorded == key.exact || known.failures >= kMostFailures || !plan.head) return;
+    std::shared_ptr<GeneralPlan> general;
+    if (known.general) {
+      general = GeneralPlan::of(*known.general, plan);
+    } else {
+      std::unique_ptr<Plan> other = PlanStore::instance().take(known.recorded);
+      if (other->head) {
+        general = GeneralPlan::of(*other, plan);
+        PlanStore::instance().give(known.recorded, std::move(other));
+      }
+    }
+    std::lock_guard lock(mutex_);
+    Family& family = families_[key.family];
+    if (general)
+      family.general = std::move(general);
+    else
+      ++family.failures;
+    family.recorded = key.exact;
+  }
+  void clear() {
+    std::unordered_map<uint64_t, Family> dropped;
+    std::lock_guard lock(mutex_);
+    dropped.swap(families_);
+  }
+
+ private:
+  static constexpr size_t kMostFamilies = 4096;
+  static constexpr int kMostFailures = 8;
+  struct Family {
+    uint64_t recorded;  ///< key of its last recording
+    int failures = 0;
+    std::shared_ptr<GeneralPlan> general;
+  };
+  ForkMutex mutex_;
+  std::unordered_map<uint64_t, Family> families_;
+};
+
+void run_in_frame(BoundaryKey key, BoundaryBody body, void* context) {
   if (!boundaries_enabled()) return body(context);
-  struct Borrowed {
-    uint64_t key;
-    std::unique_ptr<Plan> plan;
-    ~Borrowed() { PlanStore::instance().give(key, std::move(plan)); }
-  } borrowed{key, PlanStore::instance().take(key)};
-  if (borrowed.plan->segments.empty()) note_new_recording();
+  Borrowed borrowed(key.exact);
+  Plan& plan = *borrowed.plan;
+  const bool is_new = plan.segments.empty();
+  std::shared_ptr<GeneralPlan> general = is_new ? Families::instance().general(key.family) : nullptr;
+  if (is_new && !general) note_new_recording();
   Frame& frame = Frame::current();
-  Open open(frame, *borrowed.plan);
+  Open open(frame);
+  frame.begin(plan, general);
   try {
     body(context);
   } catch (...) {
@@ -108,6 +175,13 @@ void run_in_frame(uint64_t key, BoundaryBody body, void* context) {
     throw;
   }
   frame.end(false);
+  if (!is_new) return;
+  if (plan.general) {
+    ++follow_stats().specialized;
+    return;
+  }
+  if (general) note_new_recording();
+  Families::instance().learn(key, plan);
 }
 
 void observe_read(Value& v) {
@@ -122,18 +196,14 @@ const bool installed = [] {
 
 }  // namespace
 
-uint64_t signature_of(std::span<const Tensor> operands) {
-  uint64_t h = operands.size();
-  for (const Tensor& t : operands) h = hash_combine(h, t.defined() ? t.type().hash() : 0);
-  return h;
-}
-
 TensorFunction jit(TensorFunction f) {
   return [f = std::move(f), id = new_boundary_id()](const TensorList& in) {
     TensorList out;
     const std::span<const Tensor> operands(in);
     NamedCall named(id, operands);
-    run_boundary(hash_combine(id, signature_of(in)), [&] { out = f(in); });
+    BoundaryKey key(id);
+    key.add(operands);
+    run_boundary(key, [&] { out = f(in); });
     return out;
   };
 }
@@ -143,7 +213,9 @@ std::function<Tensor(const Tensor&)> jit(std::function<Tensor(const Tensor&)> f)
     Tensor out;
     const std::span<const Tensor> in(&x, 1);
     NamedCall named(id, in);
-    run_boundary(hash_combine(id, signature_of(in)), [&] { out = f(x); });
+    BoundaryKey key(id);
+    key.add(in);
+    run_boundary(key, [&] { out = f(x); });
     return out;
   };
 }
@@ -157,6 +229,9 @@ std::vector<Graph> recorded_graphs(uint64_t key) {
   return PlanStore::instance().graphs(hash_combine(key, scope_state().hash()));
 }
 
-size_t clear_recordings() { return PlanStore::instance().clear(); }
+size_t clear_recordings() {
+  Families::instance().clear();
+  return PlanStore::instance().clear();
+}
 
 }  // namespace sorus

@@ -15,9 +15,6 @@ namespace sorus {
 [[nodiscard]] SORUS_API TensorFunction jit(TensorFunction f);
 [[nodiscard]] SORUS_API std::function<Tensor(const Tensor&)> jit(std::function<Tensor(const Tensor&)> f);
 
-/// Part of a boundary's key: the types of the operands.
-[[nodiscard]] SORUS_API uint64_t signature_of(std::span<const Tensor> operands);
-
 /// While false on this thread, boundaries just run: for comparing modes.
 [[nodiscard]] SORUS_API bool& boundaries_enabled();
 

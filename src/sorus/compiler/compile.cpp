@@ -26,4 +26,11 @@ std::unique_ptr<Executable> compile(Graph graph) {
   return executable;
 }
 
+std::unique_ptr<Executable> compile_as_is(Graph graph) {
+  DumpedCompilation compilation(graph);
+  auto executable = std::make_unique<Executable>(std::move(graph));
+  compilation.report(*executable);
+  return executable;
+}
+
 }  // namespace sorus

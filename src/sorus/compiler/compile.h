@@ -11,4 +11,7 @@ namespace sorus {
 /// result may come from the compile cache.
 [[nodiscard]] SORUS_API std::unique_ptr<Executable> compile(Graph graph);
 
+/// The same for a graph that was through the passes already.
+[[nodiscard]] SORUS_API std::unique_ptr<Executable> compile_as_is(Graph graph);
+
 }  // namespace sorus

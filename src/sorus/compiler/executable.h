@@ -45,6 +45,7 @@ class SORUS_API Executable {
            std::span<Ref<Value>> outputs, bool check);
 
   [[nodiscard]] const Graph& graph() const { return *graph_; }
+  [[nodiscard]] std::shared_ptr<const Graph> shared_graph() const { return graph_; }
   /// The report for row-major inputs.
   [[nodiscard]] ExecutableReport report();
 

@@ -136,7 +136,7 @@ void Frame::lose() noexcept {
   lock_.unlock();
 }
 
-void Frame::begin(Plan& plan) {
+void Frame::begin(Plan& plan, std::shared_ptr<GeneralPlan> general) {
   plan_ = &plan;
   segment_ = plan.head;
   previous_ = nullptr;
@@ -144,6 +144,7 @@ void Frame::begin(Plan& plan) {
   outside_.clear();
   start_segment(0, next_number());
   mode_ = plan.given_up ? Mode::kOff : segment_ ? Mode::kFollow : Mode::kRecord;
+  if (mode_ == Mode::kRecord && general) start_general(std::move(general));
 }
 
 /// Forgets all about the segment before.
@@ -171,7 +172,7 @@ void Frame::end(bool thrown) {
       f.start_segment(0, 0);
     }
   } finish{*this};
-  if (mode_ == Mode::kFollow) {
+  if (is_following()) {
     if (thrown) {
       try {
         run_prefix();
@@ -237,7 +238,7 @@ Frame::Match Frame::match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, c
 }
 
 bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) {
-  if (mode_ != Mode::kFollow) return false;
+  if (mode_ != Mode::kFollow) return mode_ == Mode::kSpecialize && specialize(op, in, attrs, out);
   Places places;
   int32_t known = outside_.count();
   find_places(in, &places);
@@ -257,8 +258,14 @@ bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& 
   if (m == Match::kWithOtherAttributes) take_attributes(call, attrs);
   for (size_t i = 0; i < in.size(); ++i)
     if (call.in[i].first_use) inputs_.push_back(in[i]->value());
+  owe(call, out);  // a match implies the types, so inference does not run again
+  return true;
+}
+
+/// Results of the call, to be computed later.
+void Frame::owe(const RecordedCall& call, TensorList& out) {
   for (const TensorType& type : call.out) {
-    Ref<Value> v = Value::make(type);  // a match implies the types, so inference does not run again
+    Ref<Value> v = Value::make(type);
     v->source.store(this, std::memory_order_relaxed);
     v->frame = epoch_;
     v->place = base_ + static_cast<int32_t>(pending_.size());
@@ -267,7 +274,6 @@ bool Frame::follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& 
   }
   ++at_;
   ++follow_stats().followed;
-  return true;
 }
 
 void Frame::take_attributes(RecordedCall& call, AttrsRef attrs) {
@@ -286,8 +292,7 @@ void Frame::record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<co
       mode_ = Mode::kOff;
       return;
     }
-    segment_ = add_segment();
-    (previous_ ? previous_->next : plan_->head) = segment_;
+    open_segment();
   }
   Places places;
   find_places(in, &places);
@@ -324,6 +329,12 @@ void Frame::record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<co
 }
 
 // ---------------------------------------------------------------- segments
+
+/// A segment that follows on the one before it.
+void Frame::open_segment() {
+  segment_ = add_segment();
+  (previous_ ? previous_->next : plan_->head) = segment_;
+}
 
 Segment* Frame::add_segment() {
   plan_->segments.push_back(std::make_unique<Segment>());
@@ -383,6 +394,7 @@ void Frame::fork() {
 
 void Frame::end_segment() {
   if (mode_ == Mode::kFollow && !finish_followed()) return;
+  if (mode_ == Mode::kSpecialize) return end_general_segment();
   if (segment_ && mode_ != Mode::kOff) next_segment();
 }
 
@@ -443,8 +455,7 @@ std::shared_ptr<SegmentProgram> Frame::program_for(std::vector<char> live) {
   auto program = std::make_shared<SegmentProgram>();
   Graph graph = segment_graph(*segment_, segment_->calls.size(), live, &program->slots);
   program->live = std::move(live);
-  program->executable = compile(std::move(graph));
-  ++follow_stats().programs;
+  program->executable = compile_segment(std::move(graph), *program);
   if (segment_->programs.size() >= kMaxPrograms) segment_->programs.erase(segment_->programs.begin());
   segment_->programs.push_back(program);
   return program;
@@ -561,7 +572,7 @@ void Frame::read(const TensorHandle& /*handle*/) {}
 
 void Frame::written(TensorHandle& handle, const Tensor& before) {
   // While recording, values are there and writes stand as in eager mode.
-  if (mode_ != Mode::kFollow) return;
+  if (!is_following()) return;
   std::shared_ptr<HandleToken> token = handle.token();
   if (token->logged_in.exchange(log_number_, std::memory_order_relaxed) == log_number_) return;
   writes_.push_back({std::move(token), before});

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sorus/base/spin_lock.h"
-#include "sorus/compiler/recording.h"
+#include "sorus/compiler/general.h"
 #include "sorus/core/parameter.h"
 #include "sorus/dispatch/apply.h"
 
@@ -31,11 +31,11 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   /// In the child of a fork: the thread that owns this frame is not there.
   void lose() noexcept;
 
-  void begin(Plan& plan);
+  /// Follows `general` where the plan is empty, if that is given.
+  void begin(Plan& plan, std::shared_ptr<GeneralPlan> general = nullptr);
   /// Ends the boundary. With `thrown`, an exception of the host is passing: what it computed so far is
   /// computed, and no branch is made of it. May throw what the last segment throws, unless `thrown`.
   void end(bool thrown);
-
   bool follow(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out) override;
   void record(const OpDef& op, OperandSpan in, AttrsRef attrs, std::span<const Tensor> out) override;
   void materialize(Value& v) override;
@@ -47,7 +47,7 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void observe(const Value& v) override;
 
  private:
-  enum class Mode { kOff, kRecord, kFollow };
+  enum class Mode { kOff, kRecord, kFollow, kSpecialize };
   enum class Match { kNo, kYes, kWithOtherAttributes };
 
   /// Numbers the values from outside in order of first use, by identity.
@@ -96,6 +96,15 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
                      const Places& places, int32_t known);
   Match match_any(const OpDef& op, OperandSpan in, AttrsRef attrs, const Places& places, int32_t known);
   void take_attributes(RecordedCall& call, AttrsRef attrs);
+  bool specialize(const OpDef& op, OperandSpan in, AttrsRef attrs, TensorList& out);
+  bool match_general(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& types,
+                     const Places& places, RecordedCall* call);
+  void start_general(std::shared_ptr<GeneralPlan> general);
+  void end_general_segment();
+  void leave_general();
+  void open_segment();
+  void owe(const RecordedCall& call, TensorList& out);
+  [[nodiscard]] bool is_following() const { return mode_ == Mode::kFollow || mode_ == Mode::kSpecialize; }
   void diverge();
   void fork();
   void go(Segment* segment);
@@ -115,11 +124,13 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   void undo_writes() noexcept;
   [[nodiscard]] bool nobody_else_holds(const Ref<Value>& input) const;
   [[nodiscard]] std::shared_ptr<SegmentProgram> program_for(std::vector<char> live);
+  [[nodiscard]] std::unique_ptr<Executable> compile_segment(Graph graph, const SegmentProgram& program) const;
   void compute_aside(Value& v);
   [[nodiscard]] bool copy_cone(const Value& v, Cone* cone);
 
   Mode mode_ = Mode::kOff;
   Plan* plan_ = nullptr;
+  size_t general_at_ = 0;  ///< segments of the plan's general one so far, while it is followed
   Segment* segment_ = nullptr;
   Segment* previous_ = nullptr;
   uint64_t epoch_ = 0;

@@ -20,6 +20,7 @@ Graph segment_graph(const Segment& segment, size_t count, const std::vector<char
     node.op = call.op;
     node.attrs = call.attrs;
     node.site = call.site;
+    node.varies = call.varies;
     if (call.dynamic) {
       node.slot = static_cast<int32_t>(slots->size());
       slots->push_back(static_cast<int32_t>(i));

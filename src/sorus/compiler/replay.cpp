@@ -185,7 +185,9 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
 TensorList PureFunction::operator()(const TensorList& in) {
   const ScopeState& scope = scope_state();
   if (scope.recorder || scope.gradients || !boundaries_enabled()) return f_(in);
-  uint64_t key = hash_combine(signature_of(in), scope.hash());
+  BoundaryKey types(scope.hash());
+  types.add(in);
+  const uint64_t key = types.exact;
   std::shared_ptr<Program> program = find(key);
   if (!program) return record(key, in);
   static const bool auditing = env_string("SORUS_JIT") == "audit";

@@ -236,10 +236,11 @@ uint64_t new_boundary_id() {
 }
 
 void set_boundary_hook(BoundaryHook hook) { boundary_hook = hook; }
-void run_boundary(uint64_t key, BoundaryBody body, void* context) {
-  if (boundary_hook && !scope_state().recorder)
-    return boundary_hook(hash_combine(key, scope_state().hash()), body, context);
-  body(context);
+void run_boundary(BoundaryKey key, BoundaryBody body, void* context) {
+  const ScopeState& scope = scope_state();
+  if (!boundary_hook || scope.recorder) return body(context);
+  key.add(scope.hash());
+  boundary_hook(key, body, context);
 }
 
 }  // namespace sorus

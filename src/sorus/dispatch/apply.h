@@ -117,16 +117,36 @@ using CallSiteHook = std::string (*)();
 SORUS_API void set_call_site_hook(CallSiteHook hook);
 [[nodiscard]] SORUS_API std::string current_call_site();
 
+/// What a boundary is known by: the code that runs, and the types of what it is given.
+struct BoundaryKey {
+  uint64_t exact;
+  uint64_t family;  ///< the same for types that differ in extents alone
+
+  BoundaryKey(uint64_t code) : exact(code), family(code) {}  // NOLINT: code alone is a key
+  void add(uint64_t part) {
+    exact = hash_combine(exact, part);
+    family = hash_combine(family, part);
+  }
+  void add(const TensorType& type) {
+    exact = hash_combine(exact, type.hash());
+    family = hash_combine(family, type.family_hash());
+  }
+  void add(std::span<const Tensor> tensors) {
+    for (const Tensor& t : tensors) t.defined() ? add(t.type()) : add(uint64_t{0});
+  }
+};
+
 /// Runs `body` as a boundary: the first call with a key runs eagerly and is recorded, later ones follow the
-/// recording and run compiled. The key stands for the code that runs and the types of what it is given; this
-/// thread's scopes are added to it. Inside another boundary, or without a compiler in the program, `body`
-/// just runs. Rooms below the compiler open boundaries through this. What the body throws is passed on.
+/// recording and run compiled. Recordings whose keys are of one family may serve calls with further extents.
+/// This thread's scopes are added to the key. Inside another boundary, or without a compiler in the program,
+/// `body` just runs. Rooms below the compiler open boundaries through this. What the body throws is passed
+/// on.
 using BoundaryBody = void (*)(void* context);
-using BoundaryHook = void (*)(uint64_t key, BoundaryBody body, void* context);
+using BoundaryHook = void (*)(BoundaryKey key, BoundaryBody body, void* context);
 SORUS_API void set_boundary_hook(BoundaryHook hook);
-SORUS_API void run_boundary(uint64_t key, BoundaryBody body, void* context);
+SORUS_API void run_boundary(BoundaryKey key, BoundaryBody body, void* context);
 template <class F>
-void run_boundary(uint64_t key, F&& body) {
+void run_boundary(BoundaryKey key, F&& body) {
   using Body = std::remove_reference_t<F>;
   run_boundary(
       key, [](void* b) { (*static_cast<Body*>(b))(); }, const_cast<void*>(static_cast<const void*>(&body)));

@@ -58,7 +58,7 @@ class Encoder {
       text(n.op->name);
       out_.number(n.in.size());
       for (ValueId v : n.in) out_.number(v == kNoValue ? 0 : number(numbers, v) + 1);
-      out_.number(static_cast<uint64_t>(n.slot + 1));
+      out_.number(static_cast<uint64_t>(n.slot + 1) << 1 | (n.varies ? 1 : 0));
       n.body ? graph(*n.body, sites, depth + 1) : attributes(n.attrs.ref(), depth);
       out_.number(n.out.size());
       for (ValueId v : n.out) type(g.type(v));
@@ -207,8 +207,9 @@ class Decoder {
     for (size_t k = in_.count(); k > 0; --k)
       n.in.push_back(static_cast<ValueId>(in_.index(g.value_count() + 1)) - 1);
     const uint64_t slot = in_.number();
-    if (slot > INT32_MAX) in_.fail("a smaller slot");
-    n.slot = static_cast<int32_t>(slot) - 1;
+    if (slot >> 1 > INT32_MAX) in_.fail("a smaller slot");
+    n.slot = static_cast<int32_t>(slot >> 1) - 1;
+    n.varies = (slot & 1) != 0;
     if (has_body)
       n.body = std::make_shared<const Graph>(graph(mapped, depth + 1));
     else

@@ -113,6 +113,7 @@ Node Graph::call_of(std::span<const Node* const> members, std::span<const char> 
     for (ValueId v : n->in) in.push_back(v == kNoValue ? kNoValue : inside.at(v));
     Node& copy = body->add_node(*n->op, n->attrs.ref(), std::span<const ValueId>(in.data(), in.size()));
     copy.slot = n->slot;
+    copy.varies = n->varies;
     copy.site = call.site = n->site;
     for (size_t k = 0; k < n->out.size(); ++k) {
       inside[n->out[k]] = copy.out[k];

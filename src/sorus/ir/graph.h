@@ -25,6 +25,7 @@ struct Node {
   std::string site;  ///< where in the user's program the call stands, for errors; may be empty
   int32_t slot =
       -1;  ///< index of run-time attributes that replace `attrs`, -1 for none: never folded or merged
+  bool varies = false;  ///< its attributes are others for other extents of the inputs: never folded
   /// What a `call` computes: a graph with an input for each operand and an output for each result. Its slots
   /// are those of the graph around it. Null for every other op.
   std::shared_ptr<const Graph> body;
@@ -60,6 +61,7 @@ class SORUS_API Graph {
   /// Puts several calls in place of the call at `index`, one after the other: `parts` says to which each node
   /// of the body goes, from 0. A part of one node is that node itself.
   void split_call(size_t index, std::span<const int32_t> parts);
+  void set_type(ValueId v, const TensorType& type) { types_[static_cast<size_t>(v)] = type; }
   [[nodiscard]] const TensorType& type(ValueId v) const { return types_[static_cast<size_t>(v)]; }
   [[nodiscard]] size_t value_count() const { return types_.size(); }
   /// References that type() gave stay valid until there are more values than that.

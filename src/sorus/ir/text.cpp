@@ -102,6 +102,7 @@ class Parser {
       return results(out, graph_.add_call(std::move(graph), in));
     }
     int32_t slot = accept(" slot ") ? static_cast<int32_t>(integer()) : -1;
+    const bool varies = accept(" varies");
     std::string attrs_text;
     if (accept(" {")) attrs_text = attributes();
     std::vector<std::byte> attrs(std::max<size_t>(op->attrs.size, 1));
@@ -110,6 +111,7 @@ class Parser {
     Node& node = graph_.add_node(*op, AttrsRef(op->attrs, attrs.data()), in);
     op->attrs.destroy(attrs.data());
     node.slot = slot;
+    node.varies = varies;
     results(out, node);
   }
   void results(const std::vector<ValueId>& out, Node& node) {
@@ -239,6 +241,7 @@ std::string Graph::text(const std::string& indent) const {
     out += fmt::format("{}  {} = {}({})", indent, list(n.out, value), n.op->name, list(n.in, value));
     if (n.body) out += " " + n.body->text(indent + "  ");
     if (n.slot >= 0) out += fmt::format(" slot {}", n.slot);
+    if (n.varies) out += " varies";
     if (std::string attrs = n.attrs.text(); !attrs.empty()) out += " {" + attrs + "}";
     out += " : " + list(n.out, typed);
     if (!n.site.empty()) out += " # " + n.site;

@@ -8,10 +8,10 @@
 namespace sorus::nn {
 namespace {
 
-uint64_t call_key(uint64_t id, bool training, std::span<const Tensor> in) {
-  uint64_t h = hash_combine(id, training ? 1 : 0);
-  for (const Tensor& t : in) h = hash_combine(h, t.defined() ? t.type().hash() : 0);
-  return h;
+BoundaryKey call_key(uint64_t id, bool training, std::span<const Tensor> in) {
+  BoundaryKey key(hash_combine(id, training ? 1 : 0));
+  key.add(in);
+  return key;
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ void Optimizer::operator()(const TensorList& gradients) {
   auto body = [&] { step_all(gradients); };
   const ScopeState& scope = scope_state();
   if (scope.graph_mode && !scope.recorder) {
-    uint64_t key = id_;
-    for (const Tensor& g : gradients) key = hash_combine(key, g.type().hash());
+    BoundaryKey key(id_);
+    key.add(gradients);
     run_boundary(key, body);
   } else {
     body();

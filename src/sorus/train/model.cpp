@@ -65,8 +65,10 @@ Tensor Model::step(const Tensor& x, const Tensor& target) {
   };
   const ScopeState& scope = scope_state();
   if (scope.graph_mode && !scope.recorder) {
-    uint64_t key = hash_combine(hash_combine(id_, network_.training() ? 1 : 0), x.type().hash());
-    run_boundary(hash_combine(key, target.type().hash()), body);
+    BoundaryKey key(hash_combine(id_, network_.training() ? 1 : 0));
+    key.add(x.type());
+    key.add(target.type());
+    run_boundary(key, body);
   } else {
     body();
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLargestConstant = 4096;
 
 bool foldable(const Graph& graph, const Node& n) {
-  if (n.op->traits.ordered || n.slot >= 0 || n.body) return false;
+  if (n.op->traits.ordered || n.slot >= 0 || n.varies || n.body) return false;
   if (n.op->check_values && !graph.values_checked) return false;
   bool constant =
       std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) { return v == kNoValue || graph.is_constant(v); });
