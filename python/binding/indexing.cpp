@@ -1,5 +1,6 @@
 #include "binding/indexing.h"
 
+#include "sorus/dispatch/in_place.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/index/index_ops.h"
 
@@ -81,6 +82,7 @@ Tensor set_item(const Tensor& t, PyObject* key, PyObject* value) {
   Tensor given = is_tensor(value)   ? tensor_of(value)
                  : is_number(value) ? cast_to(tensor_from_object(value, nullptr), t.dtype())
                                     : tensor_from_object(value, nullptr);
+  const InPlaceUpdate update(t);
   return index_update(t, IndexSpan(items.data(), items.size()), given);
 }
 

@@ -1,6 +1,7 @@
 
 #include "binding/bridge.h"
 #include "binding/slots.h"
+#include "sorus/dispatch/in_place.h"
 #include "sorus/ops/elementwise/elementwise.h"
 
 /// The Python class Tensor: construction, properties and conversion to Python numbers. Everything computed is
@@ -135,7 +136,11 @@ nb::object accumulate(Self self, nb::handle other, bool subtract) {
   DType dtype = handle.get().dtype();
   Tensor value = is_number(o) ? scalar_beside(to_scalar(o), dtype) : tensor_from_object(o, nullptr);
   const Tensor& before = handle.get();
-  Tensor after = cast_to(subtract ? sub(before, value) : add(before, value), dtype);
+  const auto sum = [&] {
+    const InPlaceUpdate update(before);
+    return subtract ? sub(before, value) : add(before, value);
+  };
+  Tensor after = cast_to(sum(), dtype);
   SORUS_CHECK(after.shape() == before.shape(), ShapeError,
               "{}: value has another shape: got {}, need one that broadcasts to {}",
               subtract ? "assign_sub" : "assign_add", value.shape(), before.shape());

@@ -197,3 +197,29 @@ def test_compiled(seed):
             taken, placed = both(Tensor(array))
             np.testing.assert_array_equal(taken.asnumpy(), picked, err_msg=text)
             np.testing.assert_array_equal(placed.asnumpy(), want, err_msg=text)
+
+
+def test_an_update_in_place_changes_no_other_tensor():
+    x = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4))
+    view, same, copy = x[1:], x, x + 0
+    x[1, 2] = -1
+    assert same.asnumpy()[1, 2] == -1
+    assert view.asnumpy()[0, 2] == 6
+    assert copy.asnumpy()[1, 2] == 6
+    array = np.asarray(copy)
+    copy[0] = copy[1]
+    copy[1] = copy[2]
+    copy[2] = copy[0] + copy[1]
+    assert array[0, 0] == 0
+    expected = array.copy()
+    expected[0] = expected[1]
+    expected[1] = expected[2]
+    expected[2] = expected[0] + expected[1]
+    assert (copy.asnumpy() == expected).all()
+    copy[:] = copy
+    copy += copy
+    assert (copy.asnumpy() == 2 * expected).all()
+    row = copy[0]
+    copy[1] = row
+    copy[0] = row * 2
+    assert (row.asnumpy() == 2 * expected[0]).all()

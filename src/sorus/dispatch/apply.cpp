@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sorus/base/denormals.h"
+#include "sorus/dispatch/in_place.h"
 
 namespace sorus {
 namespace {
@@ -49,6 +50,26 @@ void convert_operands(const Kernel& kernel, ArrayList& arrays, SmallVector<Ref<S
     a.data = keep.back()->data();
     a.strides = wanted;
   }
+}
+
+/// The storage of the operand that the first result may be written over, null for none.
+Ref<Storage> storage_to_update(const Kernel& kernel, OperandSpan in, const ArrayList& arrays,
+                               const Array& result) {
+  const Value* held = InPlaceUpdate::current();
+  if (!held || kernel.in_place == 0 || held->refs.load(std::memory_order_acquire) != 1) return nullptr;
+  Ref<Storage> found;
+  for (size_t i = 0; i < in.size() && i < 32; ++i) {
+    if (!in[i] || in[i]->value().get() != held) continue;
+    const Array& a = arrays[i];
+    const bool fits = (kernel.in_place >> i & 1U) != 0 && a.data == held->bytes() &&
+                      a.dtype == result.dtype && *a.shape == *result.shape &&
+                      same_strides(*a.shape, a.strides, result.strides) && is_dense(*a.shape, a.strides);
+    const bool is_alone = held->storage->refs.load(std::memory_order_acquire) == 1 && held->offset == 0 &&
+                          held->storage->may_be_donated();
+    if (found || !fits || !is_alone) return nullptr;
+    found = held->storage;
+  }
+  return found;
 }
 
 void check_operands(const OpDef& op, OperandSpan in) {
@@ -126,9 +147,12 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
   for (size_t i = 0; i < types.size(); ++i) {
     Ref<Value> v = Value::make(types[i]);
     v->strides = output_strides(kernel, arrays, types[i].shape, i);
-    v->storage = Storage::allocate(static_cast<size_t>(types[i].shape.numel()) * dtype_size(types[i].dtype));
-    results[i].data = v->storage->data();
     results[i].strides = v->strides;
+    if (i == 0) v->storage = storage_to_update(kernel, in, arrays, results[0]);
+    if (!v->storage)
+      v->storage =
+          Storage::allocate(static_cast<size_t>(types[i].shape.numel()) * dtype_size(types[i].dtype));
+    results[i].data = v->storage->data();
     out.push_back(Tensor(std::move(v)));
   }
   void* workspace = nullptr;

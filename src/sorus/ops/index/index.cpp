@@ -222,10 +222,14 @@ const Tensor* simple_mask(const Tensor& x, IndexSpan items, const Tensor& value)
 
 Tensor update(const Tensor& x, IndexSpan items, const Tensor& value, ScatterMode mode) {
   Plan p = make_plan(x, items);
-  Tensor part = basic_part(x, p);
-  if (!p.tensors.empty()) return restore(x, p, scatter_part(part, p, value, mode));
-  Tensor v = fit_value(value, part.shape(), x.dtype());
-  return restore(x, p, mode == ScatterMode::kAdd ? add(part, v) : v);
+  if (!p.tensors.empty()) return restore(x, p, scatter_part(basic_part(x, p), p, value, mode));
+  if (mode == ScatterMode::kAdd) {
+    Tensor part = basic_part(x, p);
+    return restore(x, p, add(part, fit_value(value, part.shape(), x.dtype())));
+  }
+  // No view of x is held while it is updated: then its memory may be written over (dispatch/in_place.h).
+  const Shape shape = basic_part(x, p).shape();
+  return restore(x, p, fit_value(value, shape, x.dtype()));
 }
 
 }  // namespace
