@@ -104,7 +104,8 @@ Scalar to_scalar(PyObject* o) {
 
 nb::tuple shape_tuple(const Shape& shape) {
   PyObject* t = PyTuple_New(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(shape[i].is_symbol() ? -1 : shape.size(i)));
+  for (int i = 0; i < shape.rank(); ++i)
+    PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(shape[i].is_symbol() ? -1 : shape.size(i)));
   return nb::steal<nb::tuple>(t);
 }
 

@@ -89,3 +89,31 @@ def test_memory_is_flat(make, mode):
         assert resident() - before < ALLOWED_MIB
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="reads the resident size from /proc")
+def test_memory_of_recordings_is_bounded():
+    """A network that does more calls for longer inputs is recorded for each length."""
+    cell = nn.LSTMCell(8, 8)
+    optimizer = nn.Momentum(cell.trainable_params(), 1e-3, 0.9)
+
+    def forward(x):
+        state = ops.zeros((2, 8)), ops.zeros((2, 8))
+        for row in x:
+            state = cell(row, state)
+        return state[0].sum()
+
+    gradient = ms.value_and_grad(forward, None, optimizer.parameters)
+
+    @ms.jit
+    def train(x):
+        value, gradients = gradient(x)
+        optimizer(gradients)
+        return value
+
+    numbers = np.random.default_rng(0)
+    before = resident()
+    for i in range(180):
+        for _ in range(2):
+            train(Tensor(numbers.standard_normal((20 + i % 90, 2, 8), dtype=np.float32)))
+    assert resident() - before < 260  # kept without bound, they take more than twice as much

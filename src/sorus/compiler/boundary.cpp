@@ -11,6 +11,8 @@ namespace sorus {
 namespace {
 
 constexpr size_t kMaxSignatures = 1024;
+/// Of all recordings that nobody is using; those that were used least recently go.
+constexpr size_t kMostBytes = 128 << 20;
 
 /// Recordings by key. One that a thread uses is out of the store, so that another thread makes one of its
 /// own.
@@ -25,18 +27,22 @@ class PlanStore {
     auto at = plans_.find(key);
     if (at == plans_.end()) return std::make_unique<Plan>();
     std::unique_ptr<Plan> plan = std::move(at->second.plan);
+    bytes_ -= at->second.bytes;
     plans_.erase(at);
     return plan;
   }
   void give(uint64_t key, std::unique_ptr<Plan> plan) {
-    std::unique_ptr<Plan> dropped;  // destroyed without the lock
+    std::vector<std::unique_ptr<Plan>> dropped;  // destroyed without the lock
     std::lock_guard lock(mutex_);
     if (plans_.contains(key)) {
-      dropped = std::move(plan);
+      dropped.push_back(std::move(plan));
       return;
     }
-    plans_.emplace(key, Entry{std::move(plan), ++clock_});
-    if (plans_.size() > kMaxSignatures) dropped = take_oldest();
+    const size_t bytes = plan->measured_bytes;
+    plans_.emplace(key, Entry{std::move(plan), ++clock_, bytes});
+    bytes_ += bytes;
+    while (plans_.size() > 1 && (plans_.size() > kMaxSignatures || bytes_ > kMostBytes))
+      dropped.push_back(take_oldest());
   }
   std::vector<Graph> graphs(uint64_t key) {
     std::lock_guard lock(mutex_);
@@ -54,6 +60,7 @@ class PlanStore {
     std::unordered_map<uint64_t, Entry> dropped;
     std::lock_guard lock(mutex_);
     dropped.swap(plans_);
+    bytes_ = 0;
     return dropped.size();
   }
 
@@ -61,18 +68,21 @@ class PlanStore {
   struct Entry {
     std::unique_ptr<Plan> plan;
     uint64_t used;
+    size_t bytes;
   };
   std::unique_ptr<Plan> take_oldest() {
     auto oldest = plans_.begin();
     for (auto at = plans_.begin(); at != plans_.end(); ++at)
       if (at->second.used < oldest->second.used) oldest = at;
     std::unique_ptr<Plan> plan = std::move(oldest->second.plan);
+    bytes_ -= oldest->second.bytes;
     plans_.erase(oldest);
     return plan;
   }
   ForkMutex mutex_;
   std::unordered_map<uint64_t, Entry> plans_;
   uint64_t clock_ = 0;
+  size_t bytes_ = 0;
 };
 
 /// The thread's recorder and handle log while a boundary is open.
@@ -158,11 +168,18 @@ class Families {
   std::unordered_map<uint64_t, Family> families_;
 };
 
+/// Changes when a recording of this thread has grown.
+int64_t things_made() {
+  const FollowStats& s = follow_stats();
+  return s.recorded + s.specialized + s.programs + s.instances;
+}
+
 void run_in_frame(BoundaryKey key, BoundaryBody body, void* context) {
   if (!boundaries_enabled()) return body(context);
   Borrowed borrowed(key.exact);
   Plan& plan = *borrowed.plan;
   const bool is_new = plan.segments.empty();
+  const int64_t made = things_made();
   std::shared_ptr<GeneralPlan> general = is_new ? Families::instance().general(key.family) : nullptr;
   if (is_new && !general) note_new_recording();
   Frame& frame = Frame::current();
@@ -175,6 +192,7 @@ void run_in_frame(BoundaryKey key, BoundaryBody body, void* context) {
     throw;
   }
   frame.end(false);
+  if (things_made() != made) plan.measured_bytes = plan.bytes();
   if (!is_new) return;
   if (plan.general) {
     ++follow_stats().specialized;

@@ -16,6 +16,7 @@ namespace sorus {
 namespace {
 
 constexpr size_t kMaxBindings = 8;
+constexpr size_t kRegionBytes = 4096;  // of a region's program, about
 
 /// One run of a binding: addresses of all buffers, and the storages behind them.
 class Run {
@@ -202,6 +203,16 @@ void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated
     if (!run || !run->overwrites()) std::fill(donated.begin(), donated.end(), 0);
     throw;
   }
+}
+
+size_t Executable::bytes() const {
+  std::lock_guard lock(fork_mutex_of(const_cast<Executable*>(this)));
+  size_t bytes = graph_->bytes();
+  for (const auto& b : bindings_)
+    bytes += b->steps.size() * sizeof(Step) + b->arrays.size() * sizeof(BoundArray) +
+             b->buffers.size() * sizeof(Buffer) + b->regions.size() * kRegionBytes +
+             (b->graph == graph_ ? 0 : b->graph->bytes());
+  return bytes;
 }
 
 ExecutableReport Executable::report() {

@@ -46,6 +46,8 @@ class SORUS_API Executable {
 
   [[nodiscard]] const Graph& graph() const { return *graph_; }
   [[nodiscard]] std::shared_ptr<const Graph> shared_graph() const { return graph_; }
+  /// Memory that the program itself takes, roughly.
+  [[nodiscard]] size_t bytes() const;
   /// The report for row-major inputs.
   [[nodiscard]] ExecutableReport report();
 

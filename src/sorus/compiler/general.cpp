@@ -10,7 +10,7 @@ namespace sorus {
 namespace {
 
 constexpr int64_t kNoNumber = INT64_MIN / 2 - 1;
-constexpr size_t kMostSamples = 16;
+constexpr size_t kMostSamples = 3;  // of one program
 
 std::vector<Segment*> main_way(const Plan& plan) {
   std::vector<Segment*> way;
@@ -287,19 +287,43 @@ class GeneralPlan::Instance {
     }
   }
 
+  /// Values go together by their numbers in the text: graphs that were read from a file have others.
   bool merge(Graph& to, const Graph& other) const {
-    if (to.value_count() != other.value_count() || to.inputs != other.inputs || to.outputs != other.outputs ||
-        to.nodes.size() != other.nodes.size())
-      return false;
-    for (size_t i = 0; i < to.value_count(); ++i) {
+    if (to.inputs.size() != other.inputs.size() || to.nodes.size() != other.nodes.size()) return false;
+    const std::vector<ValueId> numbers = to.numbering();
+    const std::vector<ValueId> other_numbers = other.numbering();
+    std::vector<ValueId> by_number(other.value_count(), kNoValue);
+    for (size_t w = 0; w < other_numbers.size(); ++w)
+      if (other_numbers[w] != kNoValue)
+        by_number[static_cast<size_t>(other_numbers[w])] = static_cast<ValueId>(w);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] == kNoValue) continue;
+      const auto n = static_cast<size_t>(numbers[i]);
+      if (n >= by_number.size() || by_number[n] == kNoValue) return false;
       const auto v = static_cast<ValueId>(i);
-      if (!same_constant(to.constant(v), other.constant(v))) return false;
       TensorType type = to.type(v);
-      if (!merge(type, other.type(v))) return false;
+      if (!same_constant(to.constant(v), other.constant(by_number[n])) ||
+          !merge(type, other.type(by_number[n])))
+        return false;
       to.set_type(v, type);
     }
-    for (size_t i = 0; i < to.nodes.size(); ++i)
-      if (!merge(to.nodes[i], other.nodes[i])) return false;
+    auto same = [&](const auto& values, const auto& others) {
+      if (values.size() != others.size()) return false;
+      for (size_t i = 0; i < values.size(); ++i) {
+        const ValueId v = values[i];
+        const ValueId w = others[i];
+        if ((v == kNoValue) != (w == kNoValue)) return false;
+        if (v != kNoValue && numbers[static_cast<size_t>(v)] != other_numbers[static_cast<size_t>(w)])
+          return false;
+      }
+      return true;
+    };
+    if (!same(to.outputs, other.outputs)) return false;
+    for (size_t i = 0; i < to.nodes.size(); ++i) {
+      Node& n = to.nodes[i];
+      const Node& o = other.nodes[i];
+      if (!same(n.in, o.in) || !same(n.out, o.out) || !merge(n, o)) return false;
+    }
     return true;
   }
   bool merge(TensorType& to, const TensorType& other) const {
@@ -315,8 +339,7 @@ class GeneralPlan::Instance {
     return true;
   }
   bool merge(Node& to, const Node& other) const {
-    if (to.op != other.op || !(to.in == other.in) || !(to.out == other.out) || to.slot != other.slot ||
-        to.varies != other.varies || !to.body != !other.body)
+    if (to.op != other.op || to.slot != other.slot || to.varies != other.varies || !to.body != !other.body)
       return false;
     if (!(to.attrs == other.attrs)) {
       const Attributes* found = find(to.op, to.attrs, other.attrs);
@@ -382,7 +405,13 @@ void GeneralPlan::learn(size_t segment, const std::vector<char>& live, const std
                         std::shared_ptr<const Graph> graph, const Extents& extents) {
   Sample sample{segment, live, slots, std::move(graph), extents};
   std::lock_guard lock(mutex_);
-  if (samples_.size() >= kMostSamples * segments_.size()) samples_.erase(samples_.begin());
+  auto same = [&](const Sample& s) {
+    return s.segment == sample.segment && s.live == sample.live && s.slots == sample.slots;
+  };
+  if (static_cast<size_t>(std::count_if(samples_.begin(), samples_.end(), same)) >= kMostSamples)
+    samples_.erase(std::find_if(samples_.begin(), samples_.end(), same));
+  else if (samples_.size() >= 4 * kMostSamples * segments_.size())
+    samples_.erase(samples_.begin());
   samples_.push_back(std::move(sample));
 }
 

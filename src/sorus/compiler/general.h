@@ -48,7 +48,7 @@ class GeneralPlan {
   [[nodiscard]] std::optional<Graph> instance(size_t segment, const std::vector<char>& live,
                                               const std::vector<int32_t>& slots,
                                               const Extents& extents) const;
-  /// Keeps a compiled graph for others to be made of.
+  /// Keeps a compiled graph for others to be made of, the oldest one goes.
   void learn(size_t segment, const std::vector<char>& live, const std::vector<int32_t>& slots,
              std::shared_ptr<const Graph> graph, const Extents& extents);
 

@@ -7,6 +7,18 @@ FollowStats& follow_stats() {
   return stats;
 }
 
+size_t Plan::bytes() const {
+  size_t bytes = 0;
+  for (const auto& s : segments) {
+    for (const RecordedCall& c : s->calls) {
+      bytes += sizeof(RecordedCall) + c.attrs.ref().def->size + c.site.capacity();
+      if (c.in.size() > 3) bytes += c.in.size() * sizeof(RecordedOperand);
+    }
+    for (const auto& p : s->programs) bytes += p->executable->bytes();
+  }
+  return bytes;
+}
+
 Graph segment_graph(const Segment& segment, size_t count, const std::vector<char>& live,
                     std::vector<int32_t>* slots) {
   Graph graph;

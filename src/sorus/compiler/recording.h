@@ -60,8 +60,11 @@ struct Plan {
   Segment* head = nullptr;
   std::shared_ptr<GeneralPlan> general;  ///< null until another recording differed in extents alone
   Extents extents;
-  int misses_in_a_row = 0;  ///< calls that did not go as any before
-  bool given_up = false;    ///< it keeps changing: it runs eagerly
+  /// Memory that the recording and its programs take, roughly.
+  [[nodiscard]] size_t bytes() const;
+  size_t measured_bytes = 0;  ///< when it last grew
+  int misses_in_a_row = 0;    ///< calls that did not go as any before
+  bool given_up = false;      ///< it keeps changing: it runs eagerly
 };
 
 /// Counters of a thread, for tests and reports.

@@ -187,6 +187,13 @@ void Graph::verify_call(const Node& node) const {
   }
 }
 
+size_t Graph::bytes() const {
+  size_t bytes = value_count() * (sizeof(TensorType) + sizeof(Tensor));
+  for (const Node& n : nodes)
+    bytes += sizeof(Node) + n.site.capacity() + n.attrs.ref().def->size + (n.body ? n.body->bytes() : 0);
+  return bytes;
+}
+
 void Graph::verify() const {
   std::vector<char> defined(value_count(), 0);
   auto define = [&](ValueId v, std::string_view what) {

@@ -71,6 +71,9 @@ class SORUS_API Graph {
   [[nodiscard]] const Tensor& constant(ValueId v) const { return constants_[static_cast<size_t>(v)]; }
   [[nodiscard]] bool is_constant(ValueId v) const { return constant(v).defined(); }
 
+  /// Memory that the graph takes beside its constants, roughly.
+  [[nodiscard]] size_t bytes() const;
+
   /// The number that each value has in text and pictures: inputs, constants, results in order.
   [[nodiscard]] std::vector<ValueId> numbering() const;
   /// Lossless text form, with values numbered anew; the grammar stands in docs/rooms/ir.md.
