@@ -55,6 +55,7 @@ def as_declared(name, inputs):
             as_declared(name, one)
         elif one is not None and not isinstance(one, (_core.Tensor, bool, int, float, str)):
             raise TypeError(
-                f"{name}: wrong type: got {type(one).__name__}, need a Tensor, None, or a tuple or list of them"
+                f"{name}: wrong type: got {type(one).__name__}, need a Tensor, None, or a tuple or list of "
+                "them"
             )
     return inputs

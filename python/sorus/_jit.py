@@ -116,7 +116,8 @@ def _shape_of(value):
 
 def _checked(function, signature):
     """The function, which refuses inputs that are not as declared."""
-    signature = _declared.as_declared("jit", signature if isinstance(signature, (tuple, list)) else (signature,))
+    given = signature if isinstance(signature, (tuple, list)) else (signature,)
+    signature = _declared.as_declared("jit", given)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -136,8 +137,8 @@ def jit(function=None, *, pure=False, input_signature=None, **options):
     and a difference raises RuntimeError.
 
     `input_signature`, a Tensor or a tuple of them, declares the types of the inputs, where extents may be
-    unknown: `Tensor(shape=[None, 3], dtype=ms.float32)`; a call with others raises ValueError. Options such as
-    `mode`, `jit_level` and `backend` are accepted; none is needed. Throws TypeError for one that is not
+    unknown: `Tensor(shape=[None, 3], dtype=ms.float32)`; a call with others raises ValueError. Options such
+    as `mode`, `jit_level` and `backend` are accepted; none is needed. Throws TypeError for one that is not
     known, and for a class.
 
     >>> from sorus import Tensor, jit
@@ -152,7 +153,8 @@ def jit(function=None, *, pure=False, input_signature=None, **options):
         near = near_names(unknown[0], ("pure", "input_signature", *_OPTIONS), 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise TypeError(
-            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, input_signature, {', '.join(_OPTIONS)}"
+            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, input_signature, "
+            f"{', '.join(_OPTIONS)}"
         )
     function = options.pop("fn", function)
     if function is None:
