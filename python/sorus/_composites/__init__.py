@@ -4,6 +4,7 @@ from .boxes import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
 from .matrices import *  # noqa: F403
+from .more_functions import *  # noqa: F403
 from .nn import *  # noqa: F403
 from .numpy_names import *  # noqa: F403
 from .primitives import *  # noqa: F403

@@ -66,6 +66,14 @@ def _eliminated(x: Tensor, right, reduce):
     return diagonal, sign, F.div(solved, F.expand_dims(diagonal, -1))
 
 
+def solved(x: Tensor, right: Tensor):
+    """Matrices whose products with x from the left are `right`; not finite where x is singular."""
+    a = _square(x, "matrix_solve")
+    if right.ndim != x.ndim or right.shape[:-1] != x.shape[:-1]:
+        raise ValueError(f"matrix_solve: shapes do not fit: got {x.shape} and {right.shape}, need equal rows")
+    return F.cast(_eliminated(a, F.cast(right, _float64), True)[2], x.dtype)
+
+
 def inverse(x: Tensor):
     """Inverse matrices; not finite for singular ones."""
     a = _square(x, "inverse")

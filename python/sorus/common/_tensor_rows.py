@@ -12,6 +12,12 @@ logsigmoid lt masked_fill masked_select maximum minimum mish mm moveaxis movedim
 negative nonzero not_equal outer pow ravel reciprocal relu6 reshape roll rsqrt selu sigmoid sign silu sin
 sinh softsign sqrt square subtract swapaxes swapdims tan tanh tanhshrink tril triu trunc unbind unsqueeze
 xlogy amax amin topk logsumexp norm cumprod cummax cummin diff kron cholesky det inverse unfold
+addbmm addr aminmax approximate_equal baddbmm cholesky_inverse conj copysign cov cross deg2rad digamma dsplit
+fold frac gcd geqrf ger hardshrink heaviside histc hsplit i0 imag is_floating_point lcm lgamma logcumsumexp
+logdet logit matrix_power msort multinomial nanmedian positive rad2deg real renorm reverse reverse_sequence
+rot90 select_scatter signbit sinc slice_scatter slogdet tensor_split unique_consecutive unsorted_segment_max
+unsorted_segment_min unsorted_segment_prod vsplit xdivy nanmean quantile nanquantile isneginf isposinf isreal
+is_complex ldexp angle sgn inv random_categorical
 """
 
 METHODS = """\
@@ -149,4 +155,42 @@ stride(self, dim=None) -> stride_of(self, dim)
 set_dtype(self, dtype) -> assigned(self, cast_named(self, dtype))
 set_data(self, data, slice_shape=False) -> assigned(self, data)
 assign_value(self, value) -> assigned(self, value)
+argmax_with_value(self, axis=0, keep_dims=False) -> extreme_pair(self, axis, keep_dims, 'max')
+argmin_with_value(self, axis=0, keep_dims=False) -> extreme_pair(self, axis, keep_dims, 'min')
+bernoulli(self, *, generator=None) -> bernoulli(self, self, None)
+bincount(self, weights=None, minlength=0) -> bincount_of(self, weights, minlength)
+clamp_(self, min=None, max=None) -> in_place(self, clip_each(self, min, max))
+clone(self) -> clone(self)
+diagflat(self, offset=0) -> diagflat(self, offset)
+diagonal_scatter(self, src, offset=0, dim1=0, dim2=1) -> diagonal_scatter(self, src, offset, dim1, dim2)
+float_power(self, other) -> float_power(self, other)
+floor_(self) -> in_place(self, floor(self))
+index_add_(self, dim, index, source, *, alpha=1)
+    -> in_place(self, index_add(self, dim, index, mul(source, alpha)))
+index_put_(self, indices, values, accumulate=False)
+    -> in_place(self, index_put_any(self, indices, values, accumulate))
+is_signed(self) -> is_signed(self)
+kthvalue(self, k, dim=-1, keepdim=False) -> kthvalue(self, k, dim, keepdim)
+log_(self) -> in_place(self, log(self))
+masked_fill_(self, mask, value) -> in_place(self, masked_fill_any(self, mask, value))
+new_empty(self, size, *, dtype=None, device=None) -> first_of(new_full(self, size, 0, dtype), device)
+new_full(self, size, fill_value, *, dtype=None) -> new_full(self, size, fill_value, dtype)
+normal_(self, mean=0, std=1, *, generator=None) -> in_place(self, normal(shape_of(self), mean, std, None))
+qr(self, some=True) -> qr_some(self, some)
+scatter_(self, dim, index, src) -> in_place(self, scatter_by(self, dim, index, src))
+scatter_add(self, dim, index, src) -> scatter_elements(self, index, src, dim, 'add')
+scatter_add(self, indices, updates) -> tensor_scatter(self, indices, updates, 'add')
+scatter_add_(self, dim, index, src) -> in_place(self, scatter_elements(self, index, src, dim, 'add'))
+scatter_div(self, indices, updates) -> tensor_scatter(self, indices, updates, 'div')
+scatter_max(self, indices, updates) -> tensor_scatter(self, indices, updates, 'max')
+scatter_min(self, indices, updates) -> tensor_scatter(self, indices, updates, 'min')
+scatter_mul(self, indices, updates) -> tensor_scatter(self, indices, updates, 'mul')
+scatter_sub(self, indices, updates) -> tensor_scatter(self, indices, updates, 'sub')
+searchsorted(self, v, side='left', sorter=None) -> searchsorted_by(self, v, False, None, side, sorter)
+sum_to_size(self, *size) -> sum_to_any(self, size)
+tanh_(self) -> in_place(self, tanh(self))
+uniform_(self, from_=0, to=1, *, generator=None) -> in_place(self, uniform_like(self, from_, to))
+uniform(self, from_=0.0, to=1.0, generator=None) -> first_of(uniform_like(self, from_, to), generator)
+unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None)
+    -> unique_by(self, sorted, return_inverse, return_counts, dim)
 """

@@ -36,6 +36,7 @@ from .layer.activation import (
 from .layer.basic import (
     ClipByNorm,
     BiDense,
+    ChannelShuffle,
     Dense,
     Dropout,
     Dropout1d,
@@ -55,6 +56,7 @@ from .layer.basic import (
     Roll,
     Tril,
     Triu,
+    Unflatten,
     Unfold,
     Upsample,
 )
@@ -82,9 +84,14 @@ from .layer.pooling import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
+    LPPool1d,
+    LPPool2d,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
 )
 from .loss.loss import (
     BCELoss,
@@ -104,12 +111,14 @@ from .loss.loss import (
     MSELoss,
     MultiClassDiceLoss,
     MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
     NLLLoss,
     PoissonNLLLoss,
     RMSELoss,
     SmoothL1Loss,
     SoftMarginLoss,
     SoftmaxCrossEntropyWithLogits,
+    TripletMarginLoss,
 )
 from .dynamic_lr import (
     cosine_decay_lr,

@@ -425,6 +425,40 @@ class PixelShuffle(Cell):
         return ops.pixel_shuffle(x, self.upscale_factor)
 
 
+class ChannelShuffle(Cell):
+    """Channels of groups taken by turns."""
+
+    def __init__(self, groups):
+        super().__init__()
+        self.groups = groups
+
+    def construct(self, x):
+        return ops.channel_shuffle(x, self.groups)
+
+
+class Unflatten(Cell):
+    """One axis as several."""
+
+    def __init__(self, axis, unflattened_size):
+        super().__init__()
+        if isinstance(axis, bool) or not isinstance(axis, int):
+            raise TypeError(f"Unflatten: 'axis' has the wrong type: got {axis!r}, need an int")
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(
+                f"Unflatten: 'unflattened_size' has the wrong type: got {unflattened_size!r}, need ints"
+            )
+        self.axis, self.unflattened_size = axis, tuple(unflattened_size)
+
+    def construct(self, input_x):
+        axis = self.axis
+        if not -input_x.ndim <= axis < input_x.ndim:
+            raise ValueError(f"Unflatten: 'axis' is out of range: got {axis} for shape {input_x.shape}")
+        axis %= input_x.ndim
+        return ops.reshape(
+            input_x, (*input_x.shape[:axis], *self.unflattened_size, *input_x.shape[axis + 1 :])
+        )
+
+
 class PixelUnshuffle(Cell):
     """Space moved into channels by a factor."""
 

@@ -199,3 +199,56 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     """Maxima over windows that give the output size."""
 
     _axes = 3
+
+
+class _Unpool(Cell):
+    """Puts maxima back to the places that pooling has told; all else is 0."""
+
+    _axes = 2
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+
+    def construct(self, x, indices, output_size=None):
+        unpool = getattr(ops, f"max_unpool{self._axes}d")
+        return unpool(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_Unpool):
+    """The maxima of a line at their places."""
+
+    _axes = 1
+
+
+class MaxUnpool2d(_Unpool):
+    """The maxima of an image at their places."""
+
+
+class MaxUnpool3d(_Unpool):
+    """The maxima of a volume at their places."""
+
+    _axes = 3
+
+
+class _LPPool(Cell):
+    _axes = 2
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
+
+    def construct(self, x):
+        pool = getattr(ops, f"lp_pool{self._axes}d")
+        return pool(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    """Norms of windows of a line."""
+
+    _axes = 1
+
+
+class LPPool2d(_LPPool):
+    """Norms of windows of an image."""

@@ -307,3 +307,29 @@ class MultiClassDiceLoss(LossBase):
                 loss = self.dice(values[:, i], label[:, i])
                 total = total + (loss if self.weights is None else loss * self.weights[:, i].mean())
         return total / label.shape[1]
+
+
+class TripletMarginLoss(LossBase):
+    """How far the distance to the positive exceeds that to the negative less a margin."""
+
+    def __init__(self, p=2, swap=False, eps=1e-06, reduction="mean", margin=1.0):
+        super().__init__(reduction)
+        self.p, self.swap, self.eps, self.margin = p, swap, eps, margin
+
+    def construct(self, x, positive, negative, margin=None):
+        margin = self.margin if margin is None else margin
+        return ops.triplet_margin_loss(
+            x, positive, negative, margin, self.p, self.eps, self.swap, self.reduction
+        )
+
+
+class MultiMarginLoss(LossBase):
+    """How far the scores of other classes come within a margin of that of the target class."""
+
+    def __init__(self, p=1, margin=1.0, reduction="mean", weight=None):
+        super().__init__(reduction)
+        self.p, self.margin, self.weight = p, margin, weight
+
+    def construct(self, x, target, weight=None):
+        weight = self.weight if weight is None else weight
+        return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
