@@ -12,6 +12,7 @@ from ._context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
     set_context,
+    set_deterministic,
     set_device,
 )
 from ._core import __version__, from_dlpack, set_package_folder
@@ -27,6 +28,7 @@ _LAZY_MODULES = (
     "communication",
     "context",
     "dataset",
+    "experimental",
     "log",
     "mint",
     "nn",
@@ -43,6 +45,7 @@ _LAZY_NAMES = {
     "ms_function": "_jit",
     "jit_class": "_jit",
     "ms_class": "_jit",
+    "lazy_inline": "_jit",
     "compile_stats": "_programs",
     "Program": "_programs",
     "load_program": "_programs",

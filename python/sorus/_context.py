@@ -222,6 +222,15 @@ def set_device(device_target, device_id=None):
         set_context(device_id=device_id)
 
 
+def set_deterministic(deterministic):
+    """Accepted for compatibility: results are the same to the bit in every run, whatever is asked for."""
+    if not isinstance(deterministic, bool):
+        raise TypeError(
+            f"set_deterministic: 'deterministic' has the wrong type: got {deterministic!r}, need a bool"
+        )
+    set_context(deterministic="ON" if deterministic else "OFF")
+
+
 class ParallelMode:
     """Names of parallel modes."""
 

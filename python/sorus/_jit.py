@@ -189,3 +189,10 @@ def jit_class(cls):
 
 
 ms_class = jit_class
+
+
+def lazy_inline(fn=None, attrs=None, policy=None):  # noqa: ARG001
+    """Accepted for compatibility, as `@lazy_inline` and `@lazy_inline(...)` of a constructor: cells are
+    compiled with what surrounds them either way.
+    """
+    return (lambda function: function) if fn is None else fn

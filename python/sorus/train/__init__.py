@@ -8,6 +8,7 @@ from .callback import (
     EarlyStopping,
     History,
     LambdaCallback,
+    LearningRateScheduler,
     LossMonitor,
     ModelCheckpoint,
     OnRequestExit,

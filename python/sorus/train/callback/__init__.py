@@ -2,6 +2,7 @@
 
 from ._callback import Callback, CallbackManager, InternalCallbackParam, RunContext, _InternalCallbackParam
 from ._checkpoint import CheckpointConfig, ModelCheckpoint
+from ._learning_rate import LearningRateScheduler
 from ._monitors import History, LambdaCallback, LossMonitor, ProgressBar, TerminateOnNan, TimeMonitor
 from ._request_exit import OnRequestExit
 from ._stopping import EarlyStopping, ReduceLROnPlateau
@@ -14,6 +15,7 @@ __all__ = [
     "EarlyStopping",
     "History",
     "LambdaCallback",
+    "LearningRateScheduler",
     "LossMonitor",
     "ModelCheckpoint",
     "OnRequestExit",

@@ -1,0 +1,3 @@
+"""Names that MindSpore keeps for trial."""
+
+from . import optim
