@@ -129,13 +129,15 @@ void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t k
   const int64_t together =
       std::clamp<int64_t>(kGathered / extent, 1, std::min<int64_t>(inner, 64 / sizeof(T)));
   const int64_t groups = (inner + together - 1) / together;
+  // Gathered lines are a cache line more apart than they are long, lest all fall into one set of the cache.
+  const int64_t apart = inner == 1 ? extent : extent + static_cast<int64_t>(64 / sizeof(T));
   const T* x = call.in[0].as<const T>();
   T* values = call.out[0].as<T>();
   auto* indices = call.out[1].as<int64_t>();
   const int64_t grain = std::max<int64_t>(1, 8192 / (extent * together));
   parallel_ranges(lines.outer * groups, grain, [&](int64_t begin, int64_t end) {
     std::vector<uint64_t> words, spare;
-    std::vector<T> gathered(inner == 1 ? 0 : static_cast<size_t>(together * extent));
+    std::vector<T> gathered(inner == 1 ? 0 : static_cast<size_t>(together * apart));
     for (int64_t group = begin; group < end; ++group) {
       const int64_t o = group / groups, first = group % groups * together;
       const int64_t count = std::min(together, inner - first);
@@ -143,11 +145,11 @@ void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t k
       if (inner > 1) {
         for (int64_t k = 0; k < extent; ++k)
           for (int64_t j = 0; j < count; ++j)
-            gathered[static_cast<size_t>(j * extent + k)] = from[k * inner + j];
+            gathered[static_cast<size_t>(j * apart + k)] = from[k * inner + j];
         from = gathered.data();
       }
       for (int64_t j = 0; j < count; ++j) {
-        const T* line = from + j * extent;
+        const T* line = from + j * apart;
         sort_line(line, extent, descending, keep, words, spare);
         const int64_t to = o * keep * inner + first + j;
         for (int64_t k = 0; k < keep; ++k) {
