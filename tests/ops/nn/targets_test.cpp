@@ -2,11 +2,15 @@
 //
 #include "hwy/highway.h"
 //
+#include "sorus/ops/elementwise/activation.h"
+#include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/elementwise/functions.h"
 #include "sorus/ops/nn/interpolate.h"
 #include "sorus/ops/nn/loss.h"
 #include "sorus/ops/nn/norm.h"
 #include "sorus/ops/nn/pool.h"
 #include "sorus/ops/nn/softmax.h"
+#include "sorus/ops/reduce/reduce.h"
 #include "tests/ops/nn/check.h"
 
 /// The vector kernels of this family have the same bits on every instruction set that this processor has.
@@ -48,6 +52,17 @@ std::vector<double> everything() {
         return interpolate(t[0], Interpolation::kCubic, {.size = {10, 5}});
       },
       {image});
+  keep([](const TensorList& t) { return cummax(t[0], 1).values; }, {rows});
+  keep([](const TensorList& t) { return cummin(t[0], 0).values; }, {rows});
+  keep([](const TensorList& t) { return elu(celu(t[0], 0.7), 0.3) + softplus(t[0], 0.7, 3); }, {rows});
+  keep([](const TensorList& t) { return hardswish(t[0]) + silu(t[0]) + gelu_tanh(t[0]); }, {rows});
+  keep([](const TensorList& t) { return logaddexp(t[0], t[1]) + logaddexp2(t[0], t[1]); }, {rows, beta});
+  keep([](const TensorList& t) { return lerp(t[0], t[1], t[0]) + xlogy(t[0], exp(t[1])); }, {rows, beta});
+  keep(
+      [](const TensorList& t) {
+        return addcmul(t[0], t[0], t[1], 0.7) + addcdiv(t[0], t[1], exp(t[0]), 0.7);
+      },
+      {rows, beta});
   return out;
 }
 
@@ -64,6 +79,7 @@ void expect_equal_targets() {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
+TEST(Targets, GiveEqualBitsInFloat64) { expect_equal_targets<double>(); }
 TEST(Targets, GiveEqualBitsInFloat32) { expect_equal_targets<float>(); }
 TEST(Targets, GiveEqualBitsInBFloat16) { expect_equal_targets<BFloat16>(); }
 
