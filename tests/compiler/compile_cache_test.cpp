@@ -1,10 +1,12 @@
 #include "sorus/compiler/compile_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -192,6 +194,23 @@ TEST_F(CompileCache, WorksOnWithoutAFolderThatCanBeWritten) {
   EXPECT_EQ(compiled(), plain);
   EXPECT_EQ(count.stored(), 0);
   EXPECT_EQ(count.misses(), 2);
+}
+
+/// A limit on the size of files has the effect of a full disk.
+TEST_F(CompileCache, WorksOnWhenTheDiskIsFull) {
+  fs::create_directories(compile_cache_folder());
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{16, 16};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Count count;
+    const bool good = compiled() == compiled() && count.misses() == 2 && count.stored() == 0;
+    _exit(good && entries().empty() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(CompileCache, RemovesWhatWasUsedLeastRecently) {

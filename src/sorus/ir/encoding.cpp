@@ -166,6 +166,15 @@ class AttrsDraft {
   std::vector<std::byte> bytes_;
 };
 
+void verify_read(const Graph& graph) {
+  try {
+    graph.verify();
+  } catch (const InternalError& e) {
+    raise<ValueError>("graph: bytes hold no valid graph: got '{}', need a graph that another Sorus wrote",
+                      e.what());
+  }
+}
+
 class Decoder {
  public:
   Decoder(std::string_view bytes, const DecodingOptions& options)
@@ -269,7 +278,7 @@ class Decoder {
         break;
     }
     Graph body = graph(false, depth + 1);
-    body.verify();
+    verify_read(body);
     return body_of(std::move(body));
   }
 
@@ -312,12 +321,7 @@ std::string encode_graph(const Graph& graph, const EncodingOptions& options) {
 
 Graph decode_graph(std::string_view bytes, const DecodingOptions& options) {
   Graph graph = Decoder(bytes, options).run();
-  try {
-    graph.verify();
-  } catch (const InternalError& e) {
-    raise<ValueError>("graph: bytes hold no valid graph: got '{}', need a graph that another Sorus wrote",
-                      e.what());
-  }
+  verify_read(graph);
   return graph;
 }
 

@@ -1,3 +1,5 @@
+#include <random>
+
 #include "sorus/autograd/grad.h"
 #include "sorus/compiler/boundary.h"
 #include "sorus/compiler/executable.h"
@@ -92,6 +94,29 @@ TEST_P(ModesCorpus, GraphTextIsLossless) {
       EXPECT_EQ(from_bytes.text(), Graph::parse(text).text());
       for (size_t i = 0; i < graph.nodes.size(); ++i)
         EXPECT_TRUE(from_bytes.nodes[i].attrs == graph.nodes[i].attrs) << text;
+    }
+  });
+}
+
+/// Inference must bear attributes that no public function has seen.
+TEST_P(ModesCorpus, DamagedBytesNeverCrash) {
+  std::mt19937 random(11);
+  for_each([&](const Sample& sample, DType dtype) {
+    if (dtype != sample.dtypes.back()) return;
+    const TensorList in = inputs_of(sample, dtype);
+    const uint64_t key = new_boundary_id();
+    run_boundary(key, [&] { static_cast<void>(sample.call(in)); });
+    for (const Graph& graph : recorded_graphs(key)) {
+      const std::string good = encode_graph(graph);
+      for (int i = 0; i < 50; ++i) {
+        std::string bad = good;
+        bad[random() % bad.size()] = static_cast<char>(i % 4 == 0 ? 0xff : random());
+        try {
+          decode_graph(bad).verify();
+        } catch (const Error& e) {
+          EXPECT_NE(e.kind(), ErrorKind::kInternal) << e.what();
+        }
+      }
     }
   });
 }

@@ -38,7 +38,10 @@ Ints spatial(const Shape& shape) {
   return out;
 }
 
+/// Also of graphs that are read from files, whose attributes no public function has seen.
 void need_ranks(std::string_view op, const Shape& x, const Shape& w, const ConvAttrs& a) {
+  detail::need_window_attributes(op, a.stride, a.dilation, a.padding, a.stride.size());
+  SORUS_CHECK(a.groups >= 1, ValueError, "{}: 'groups' is too small: got {}, need at least 1", op, a.groups);
   int rank = a.stride.size() + 2;
   SORUS_CHECK(x.rank() == rank && w.rank() == rank, ShapeError,
               "{}: ranks do not fit: got shapes {} and {}, need rank {} of both", op, x, w, rank);

@@ -35,7 +35,9 @@ Dim windows_of(std::string_view op, const PoolAttrs& a, int i, Dim in) {
   return windows;
 }
 
+/// Also of graphs that are read from files, whose attributes no public function has seen.
 void need_rank(std::string_view op, const Shape& x, const PoolAttrs& a) {
+  if (!a.adaptive) detail::need_window_attributes(op, a.stride, a.dilation, a.padding, a.kernel.size());
   SORUS_CHECK(x.rank() == a.kernel.size() + 2, ShapeError,
               "{}: the rank does not fit: got shape {}, need rank {} for {} spatial axes", op, x,
               a.kernel.size() + 2, a.kernel.size());

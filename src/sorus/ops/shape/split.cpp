@@ -7,10 +7,12 @@
 namespace sorus {
 namespace {
 
+constexpr int64_t kMostPieces = 1 << 20;
+
 TypeList infer_split(const InferContext& c) {
   const auto& a = c.attrs<SplitAttrs>();
   const Shape& x = c.shape(0);
-  auto axis = static_cast<int>(a.axis);
+  const int axis = normalize_axis("split", a.axis, x.rank());
   int64_t extent = x.size(axis);
   TypeList types;
   auto add = [&](int64_t size) {
@@ -27,6 +29,9 @@ TypeList infer_split(const InferContext& c) {
   if (a.sizes.empty()) {
     SORUS_CHECK(a.piece > 0, ValueError, "split: size of the pieces is not positive: got {}, need 1 or more",
                 a.piece);
+    SORUS_CHECK(extent / a.piece < kMostPieces, ValueError,
+                "split: too many pieces: got {} elements in pieces of {}, need at most {} pieces", extent,
+                a.piece, kMostPieces);
     for (int64_t at = 0; at < extent; at += a.piece) add(std::min(a.piece, extent - at));
     if (extent == 0) add(0);
     total = extent;

@@ -63,6 +63,19 @@ Dim window_count(std::string_view op, Dim in, int64_t low, int64_t high, int64_t
   return floor_divide(in + Dim(border - span), Dim(stride)) + Dim(1);
 }
 
+void need_window_attributes(std::string_view op, const Ints& stride, const Ints& dilation,
+                            const Ints& padding, int n) {
+  auto within = [](int64_t v, int64_t least) { return v >= least && v <= INT32_MAX; };
+  bool good = stride.size() == n && dilation.size() == n && padding.size() == 2 * n;
+  for (int i = 0; good && i < n; ++i) good = within(stride[i], 1) && within(dilation[i], 1);
+  for (int i = 0; good && i < 2 * n; ++i) good = within(padding[i], -INT32_MAX);
+  SORUS_CHECK(
+      good, ValueError,
+      "{}: windows are malformed: got stride {}, dilation {} and padding {}, need numbers of 32 bits for {} "
+      "axes, the first two at least 1",
+      op, stride, dilation, padding, n);
+}
+
 void need_floating(std::string_view op, std::string_view what, DType dtype) {
   SORUS_CHECK(is_floating(dtype), DTypeError, "{}: '{}' has the wrong dtype: got {}, need a floating dtype",
               op, what, dtype);

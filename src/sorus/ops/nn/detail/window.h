@@ -23,6 +23,9 @@ namespace sorus::detail {
 /// Throws ShapeError when a window is longer than the padded axis.
 [[nodiscard]] Dim window_count(std::string_view op, Dim in, int64_t low, int64_t high, int64_t kernel,
                                int64_t stride, int64_t dilation, int axis);
+/// Throws ValueError unless there is a stride and dilation of at least 1 and two paddings for each of n axes.
+void need_window_attributes(std::string_view op, const Ints& stride, const Ints& dilation,
+                            const Ints& padding, int n);
 /// Throws DTypeError unless the dtype is a floating one.
 void need_floating(std::string_view op, std::string_view what, DType dtype);
 /// Throws DTypeError unless both are the same.
