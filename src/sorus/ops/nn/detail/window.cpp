@@ -65,14 +65,12 @@ Dim window_count(std::string_view op, Dim in, int64_t low, int64_t high, int64_t
 
 void need_window_attributes(std::string_view op, const Ints& stride, const Ints& dilation,
                             const Ints& padding, int n) {
-  auto within = [](int64_t v, int64_t least) { return v >= least && v <= INT32_MAX; };
   bool good = stride.size() == n && dilation.size() == n && padding.size() == 2 * n;
-  for (int i = 0; good && i < n; ++i) good = within(stride[i], 1) && within(dilation[i], 1);
-  for (int i = 0; good && i < 2 * n; ++i) good = within(padding[i], -INT32_MAX);
+  for (int i = 0; good && i < n; ++i) good = stride[i] >= 1 && dilation[i] >= 1;
   SORUS_CHECK(
       good, ValueError,
-      "{}: windows are malformed: got stride {}, dilation {} and padding {}, need numbers of 32 bits for {} "
-      "axes, the first two at least 1",
+      "{}: windows are malformed: got stride {}, dilation {} and padding {}, need for {} axes numbers of "
+      "at least 1, and two paddings each",
       op, stride, dilation, padding, n);
 }
 
