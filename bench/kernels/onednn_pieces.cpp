@@ -19,11 +19,12 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/conv/conv.h"
 #include "sorus/kernels/cpu/conv/small_conv.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
+#include "sorus/kernels/cpu/matmul/matmul.h"
 
 namespace {
 
 using namespace sorus::kernels::onednn;  // NOLINT: a short program about this namespace
+using sorus::kernels::MatmulProblem;
 using Memory = dnnl::memory;
 using Clock = std::chrono::steady_clock;
 
@@ -81,14 +82,17 @@ void matmul_case(int64_t m, int64_t n, int64_t k, ElementType type, bool a_trans
   p.a.row_stride = a_transposed ? 1 : k, p.a.col_stride = a_transposed ? m : 1;
   p.b.row_stride = b_transposed ? 1 : n, p.b.col_stride = b_transposed ? k : 1;
   p.out.row_stride = n;
-  std::vector<float> space(matmul_workspace(p) / 4 + 16);
+  std::vector<float> space(sorus::kernels::matmul::workspace(p) / 4 + 16);
   auto aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space.data()) + 63) / 64 * 64);
   Ratio r = compare(
       repetitions,
       [&] {
         primitive.execute(stream, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, om}});
       },
-      [&] { matmul(p, am.get_data_handle(), bm.get_data_handle(), nullptr, om.get_data_handle(), aligned); });
+      [&] {
+        sorus::kernels::matmul::multiply(p, am.get_data_handle(), bm.get_data_handle(), nullptr,
+                                         om.get_data_handle(), aligned);
+      });
   char name[80];
   std::snprintf(name, sizeof name, "%s %ldx%ldx%ld%s%s", type == ElementType::kFloat32 ? "f32 " : "bf16", m,
                 n, k, a_transposed ? " a transposed" : "", b_transposed ? " b transposed" : "");

@@ -25,11 +25,12 @@
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/conv/conv.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
+#include "sorus/kernels/cpu/matmul/matmul.h"
 
 namespace {
 
 using namespace sorus::kernels::onednn;  // NOLINT: a short program about this namespace
+using sorus::kernels::MatmulProblem;
 using Memory = dnnl::memory;
 using Case = std::function<void()>;
 
@@ -104,8 +105,12 @@ Case our_product(const Product& c) {
   p.a.row_stride = c.a_transposed ? 1 : c.k, p.a.col_stride = c.a_transposed ? c.m : 1;
   p.b.row_stride = c.b_transposed ? 1 : c.n, p.b.col_stride = c.b_transposed ? c.k : 1;
   p.out.row_stride = c.n;
-  Floats a(c.m * c.k), b(c.k * c.n), out(c.m * c.n), space(static_cast<int64_t>(matmul_workspace(p) / 4 + 1));
-  return [=] { matmul(p, a.data.get(), b.data.get(), nullptr, out.data.get(), space.data.get()); };
+  Floats a(c.m * c.k), b(c.k * c.n), out(c.m * c.n),
+      space(static_cast<int64_t>(sorus::kernels::matmul::workspace(p) / 4 + 1));
+  return [=] {
+    sorus::kernels::matmul::multiply(p, a.data.get(), b.data.get(), nullptr, out.data.get(),
+                                     space.data.get());
+  };
 }
 
 struct Layer {

@@ -15,7 +15,6 @@ namespace sorus::kernels {
 namespace {
 
 using onednn::ElementType;
-using onednn::MatmulProblem;
 using onednn::testing::Buffer;
 
 struct Sizes {
@@ -26,8 +25,8 @@ struct Sizes {
 /// Where the two operands lie: whole rows, whole columns, or elements two apart.
 enum class Form { kRows, kColumns, kApart };
 
-onednn::MatrixLayout layout(Form form, int64_t rows, int64_t columns) {
-  onednn::MatrixLayout l;
+MatrixLayout layout(Form form, int64_t rows, int64_t columns) {
+  MatrixLayout l;
   l.batch_stride[0] = rows * columns * (form == Form::kApart ? 2 : 1);
   l.row_stride = form == Form::kColumns ? 1 : form == Form::kRows ? columns : 2 * columns;
   l.col_stride = form == Form::kColumns ? rows : form == Form::kRows ? 1 : 2;

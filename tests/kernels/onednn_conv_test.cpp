@@ -8,6 +8,7 @@
 
 #include "sorus/base/cpu_features.h"
 #include "sorus/base/error.h"
+#include "sorus/kernels/cpu/conv/pointwise.h"
 #include "sorus/kernels/cpu/onednn/conv.h"
 #include "tests/kernels/onednn_testing.h"
 
@@ -117,20 +118,25 @@ struct Tensors {
   }
 };
 
+/// By the library, except for what are products of matrices.
 Buffer run(const ConvProblem& p, ConvPass pass, const Tensors& t, const float* bias = nullptr) {
-  Buffer space = testing::workspace(conv_workspace(p, pass));
+  bool product = pointwise::takes(p);
+  Buffer space = testing::workspace(product ? pointwise::workspace(p, pass) : conv_workspace(p, pass));
   if (pass == ConvPass::kForward) {
     Buffer out(p.type, t.out_grad.size());
-    conv_forward(p, t.input.data(), t.weights.data(), bias, out.data(), space.data());
+    (product ? pointwise::forward : conv_forward)(p, t.input.data(), t.weights.data(), bias, out.data(),
+                                                  space.data());
     return out;
   }
   if (pass == ConvPass::kBackwardData) {
     Buffer grad(p.type, t.input.size());
-    conv_backward_data(p, t.out_grad.data(), t.weights.data(), grad.data(), space.data());
+    (product ? pointwise::backward_data : conv_backward_data)(p, t.out_grad.data(), t.weights.data(),
+                                                              grad.data(), space.data());
     return grad;
   }
   Buffer grad(p.weights_grad_type, p.weights());
-  conv_backward_weights(p, t.input.data(), t.out_grad.data(), grad.data(), space.data());
+  (product ? pointwise::backward_weights : conv_backward_weights)(p, t.input.data(), t.out_grad.data(),
+                                                                  grad.data(), space.data());
   return grad;
 }
 
@@ -171,7 +177,7 @@ TEST_P(ConvTest, MatchesDoubleReference) {
       want[static_cast<size_t>(at)] += term;
       magnitude[static_cast<size_t>(at)] += std::abs(term);
     });
-    SCOPED_TRACE(conv_implementation(p, pass));
+    SCOPED_TRACE(pointwise::takes(p) ? "matmul" : conv_implementation(p, pass));
     expect_close(got, want, magnitude, p.type == ElementType::kBFloat16);
   }
 }

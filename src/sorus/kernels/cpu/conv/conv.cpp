@@ -1,5 +1,6 @@
 #include "sorus/kernels/cpu/conv/conv.h"
 
+#include "sorus/kernels/cpu/conv/pointwise.h"
 #include "sorus/kernels/cpu/conv/small_conv.h"
 #include "sorus/kernels/cpu/conv/tap_conv.h"
 
@@ -11,6 +12,7 @@ using onednn::ConvProblem;
 size_t workspace(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return small_conv_workspace(problem, pass);
   if (tap_conv::preferred(problem, pass)) return tap_conv::workspace(problem, pass);
+  if (pointwise::takes(problem)) return pointwise::workspace(problem, pass);
   return onednn::conv_workspace(problem, pass);
 }
 
@@ -23,6 +25,9 @@ void forward(const ConvProblem& problem, const void* input, const void* weights,
   if (tap_conv::preferred(problem, ConvPass::kForward)) {
     return tap_conv::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
                              bias, static_cast<float*>(out), workspace);
+  }
+  if (pointwise::takes(problem)) {
+    return pointwise::forward(problem, input, weights, problem.has_bias ? bias : nullptr, out, workspace);
   }
   onednn::conv_forward(problem, input, weights, bias, out, workspace);
 }
@@ -39,6 +44,9 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
                                    static_cast<const float*>(weights), static_cast<float*>(input_grad),
                                    workspace);
   }
+  if (pointwise::takes(problem)) {
+    return pointwise::backward_data(problem, out_grad, weights, input_grad, workspace);
+  }
   onednn::conv_backward_data(problem, out_grad, weights, input_grad, workspace);
 }
 
@@ -49,12 +57,16 @@ void backward_weights(const ConvProblem& problem, const void* input, const void*
                                        static_cast<const float*>(out_grad), static_cast<float*>(weights_grad),
                                        workspace);
   }
+  if (pointwise::takes(problem)) {
+    return pointwise::backward_weights(problem, input, out_grad, weights_grad, workspace);
+  }
   onednn::conv_backward_weights(problem, input, out_grad, weights_grad, workspace);
 }
 
 std::string implementation(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return "small channels";
   if (tap_conv::preferred(problem, pass)) return "products of taps";
+  if (pointwise::takes(problem)) return "matmul";
   return onednn::conv_implementation(problem, pass);
 }
 

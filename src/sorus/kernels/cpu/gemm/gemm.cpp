@@ -6,6 +6,7 @@
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/gemm/block.h"
+#include "sorus/kernels/cpu/matmul/tiles.h"
 #include "sorus/kernels/cpu/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,10 +22,6 @@
 #if HWY_ONCE
 namespace sorus::kernels::gemm {
 namespace {
-
-using onednn::kMaxBatchRank;
-using onednn::MatmulProblem;
-using onednn::MatrixLayout;
 
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(panel_width);
@@ -52,9 +49,6 @@ constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache f
 constexpr int64_t kFewRows = 24;             // for which packing b costs more than it gives
 constexpr int64_t kPackGrain = 32 * 1024;    // elements
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
-
 int64_t panel() {
   static const int64_t width = HWY_DYNAMIC_DISPATCH(panel_width)();
   return width;
@@ -76,18 +70,6 @@ float* scratch_b(int64_t floats) {
   thread_local Scratch scratch;
   return scratch.reserve(floats);
 }
-
-/// One direction cut into `count` tiles of `size`, of which the last may be shorter.
-struct Cut {
-  int64_t total = 0, size = 0, count = 0;
-  Cut() = default;
-  Cut(int64_t whole, int64_t tiles, int64_t step)
-      : total(whole),
-        size(std::min(whole, round_up(ceil_div(whole, std::max<int64_t>(tiles, 1)), step))),
-        count(ceil_div(whole, size)) {}
-  [[nodiscard]] int64_t begin(int64_t i) const { return i * size; }
-  [[nodiscard]] int64_t length(int64_t i) const { return std::min(size, total - i * size); }
-};
 
 /// True where the transposed product, the same sums with factors exchanged, needs less packing: few rows by a
 /// transposed b, as a layer's weights lie; or a long sum whose a, more costly to pack than b, is the larger.
@@ -126,23 +108,22 @@ struct Step {
 /// sums depend on the sizes alone; the rest, which changes no bit, may follow the strides.
 struct Call {
   MatmulProblem p;  // as it is computed: the transposed one when `swapped`
-  int64_t batch = 1;
+  int64_t batch;
   bool swapped;
   MatrixLayout a, b;
   Cut parts, m, n, depth;
   int64_t pieces = 1;
-  bool a_strided, a_direct, b_shared = true, b_direct, pack_a_first, pack_b_first, asks;
+  bool a_strided, a_direct, b_shared, b_direct, pack_a_first, pack_b_first, asks;
   int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
 
-  explicit Call(const MatmulProblem& problem) : p(problem), swapped(is_better_swapped(problem)) {
-    for (int64_t size : p.batch) batch *= size;
+  explicit Call(const MatmulProblem& problem)
+      : p(problem), batch(p.batch_count()), swapped(is_better_swapped(problem)) {
     a = p.a, b = p.b;
     if (swapped) {
       std::swap(p.m, p.n);
       a = transposed(p.b), b = transposed(p.a);
     }
-    for (int i = 0; i < kMaxBatchRank; ++i)
-      b_shared = b_shared && (p.batch[i] == 1 || b.batch_stride[i] == 0);
+    b_shared = problem.shares_b();
     if (p.k == 1) a.col_stride = 1;
     if (p.n == 1 && b.row_stride != 1) b.col_stride = 1;
     a_strided = a.col_stride != 1;
@@ -189,12 +170,7 @@ struct Call {
            reinterpret_cast<uintptr_t>(out) % (kLine * sizeof(float)) == 0;
   }
   [[nodiscard]] int64_t offset(const MatrixLayout& layout, int64_t index) const {
-    int64_t at = 0;
-    for (int i = kMaxBatchRank - 1; i >= 0 && index != 0; --i) {
-      at += index % p.batch[i] * layout.batch_stride[i];
-      index /= p.batch[i];
-    }
-    return at;
+    return p.batch_offset(layout, index);
   }
 
  private:
@@ -215,7 +191,7 @@ struct Call {
     int64_t wanted_parts = p.k >= kLongestSum ? round_up(ceil_div(p.k, kPartDepth), 2) : 1;
     int64_t partial_bytes = batch * p.m * p.n * static_cast<int64_t>(sizeof(float));
     wanted_parts = std::clamp<int64_t>(kPartialBytes / partial_bytes, 1, wanted_parts);
-    parts = Cut(p.k, wanted_parts, 16);
+    parts = Cut::into(p.k, wanted_parts, 16);
   }
 
   void cut_tiles() {
@@ -243,13 +219,13 @@ struct Call {
     }
     // The rows of a transposed product are columns of the result, and two threads that write to one cache
     // line wait for each other.
-    m = Cut(p.m, rows, swapped && parts.count == 1 ? kLine : kBlockRows);
-    n = Cut(p.n, columns, column_step);
+    m = Cut::into(p.m, rows, swapped && parts.count == 1 ? kLine : kBlockRows);
+    n = Cut::into(p.n, columns, column_step);
     int64_t deepest = parts.size <= kShort ? kShortDepth : kDepth;
     if (2 * n.size <= panel()) deepest = 2 * kShortDepth;
     if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
     if (a_direct) deepest = kShortDepth;
-    depth = Cut(parts.size, ceil_div(parts.size, deepest), kLine);
+    depth = Cut::into(parts.size, ceil_div(parts.size, deepest), kLine);
   }
 };
 

@@ -3,10 +3,10 @@
 #include <cstddef>
 
 #include "sorus/base/export.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
+#include "sorus/kernels/cpu/matmul/problem.h"
 
 /// Float32 matrix products by kernels of our own. Contract, layouts, workspace and packed operands are those
-/// of onednn/matmul.h, whose functions come here for what this takes.
+/// of matmul/matmul.h, whose functions come here for what this takes.
 ///
 /// Every sum runs over k in order, one fused multiply-add after the other, on its own: its bits depend on
 /// neither tiles, threads, strides, vector length nor what else is computed. Only sums of at least
@@ -16,13 +16,13 @@ namespace sorus::kernels::gemm {
 inline constexpr int64_t kLongestSum = 4096;
 
 /// True for float32 on a CPU with AVX2 or more.
-[[nodiscard]] SORUS_API bool takes(const onednn::MatmulProblem& problem);
+[[nodiscard]] SORUS_API bool takes(const MatmulProblem& problem);
 
-/// The functions of onednn/matmul.h for problems that takes() accepts, with no size 0.
-[[nodiscard]] SORUS_API size_t workspace(const onednn::MatmulProblem& problem);
-SORUS_API void multiply(const onednn::MatmulProblem& problem, const float* a, const float* b,
-                        const float* bias, float* out, void* workspace);
-[[nodiscard]] SORUS_API size_t packed_b_bytes(const onednn::MatmulProblem& problem);
-SORUS_API void pack_b(const onednn::MatmulProblem& problem, const float* b, float* to);
+/// The functions of matmul/matmul.h for problems that takes() accepts, with no size 0.
+[[nodiscard]] SORUS_API size_t workspace(const MatmulProblem& problem);
+SORUS_API void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias,
+                        float* out, void* workspace);
+[[nodiscard]] SORUS_API size_t packed_b_bytes(const MatmulProblem& problem);
+SORUS_API void pack_b(const MatmulProblem& problem, const float* b, float* to);
 
 }  // namespace sorus::kernels::gemm

@@ -4,7 +4,7 @@
 
 #include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
+#include "sorus/kernels/cpu/matmul/matmul.h"
 #include "sorus/ops/nn/attributes.h"
 
 namespace sorus {
@@ -36,7 +36,7 @@ void widen_row(const std::byte* from, DType dtype, float* to, int64_t n) {
 
 void multiply(int64_t m, int64_t n, int64_t k, const FloatMatrix& a, const FloatMatrix& b, float* out,
               int64_t step) {
-  onednn::MatmulProblem problem;
+  kernels::MatmulProblem problem;
   problem.m = m;
   problem.n = n;
   problem.k = k;
@@ -46,8 +46,8 @@ void multiply(int64_t m, int64_t n, int64_t k, const FloatMatrix& a, const Float
   problem.b.col_stride = b.column;
   problem.out.row_stride = step;
   Ref<Storage> workspace;
-  if (size_t bytes = onednn::matmul_workspace(problem)) workspace = Storage::allocate(bytes);
-  onednn::matmul(problem, a.data, b.data, nullptr, out, workspace ? workspace->data() : nullptr);
+  if (size_t bytes = kernels::matmul::workspace(problem)) workspace = Storage::allocate(bytes);
+  kernels::matmul::multiply(problem, a.data, b.data, nullptr, out, workspace ? workspace->data() : nullptr);
 }
 
 float* AttentionScratch::take(int64_t floats) {

@@ -176,7 +176,6 @@ void run_pieces(const ConvProblem& p, const Plan& plan, const void* source, int6
 size_t conv_workspace(const ConvProblem& problem, ConvPass pass) {
   detail::check_problem(problem);
   if (is_empty(problem)) return 0;
-  if (detail::is_pointwise(problem)) return detail::pointwise_workspace(problem, pass);
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_workspace(problem);
   if (pass == ConvPass::kBackwardData && detail::prefers_flipping(problem))
     return detail::flipped_workspace(problem);
@@ -189,9 +188,6 @@ void conv_forward(const ConvProblem& problem, const void* input, const void* wei
   detail::check_problem(problem);
   if (!problem.has_bias) bias = nullptr;
   if (is_empty(problem)) return fill_empty_forward(problem, bias, out);
-  if (detail::is_pointwise(problem)) {
-    return detail::pointwise_forward(problem, input, weights, bias, out, workspace);
-  }
   if (detail::prefers_slices(problem, ConvPass::kForward)) {
     return detail::sliced_pass(problem, ConvPass::kForward, input, weights, bias, out, workspace);
   }
@@ -209,9 +205,6 @@ void conv_backward_data(const ConvProblem& problem, const void* out_grad, const 
   if (is_empty(problem)) {
     std::memset(input_grad, 0, static_cast<size_t>(problem.n * in_image) * element_size(problem.type));
     return;
-  }
-  if (detail::is_pointwise(problem)) {
-    return detail::pointwise_backward_data(problem, out_grad, weights, input_grad, workspace);
   }
   if (detail::prefers_flipping(problem)) {
     return detail::flipped_backward_data(problem, out_grad, weights, input_grad, workspace);
@@ -233,16 +226,12 @@ void conv_backward_weights(const ConvProblem& problem, const void* input, const 
                 static_cast<size_t>(problem.weights()) * element_size(problem.weights_grad_type));
     return;
   }
-  if (detail::is_pointwise(problem)) {
-    return detail::pointwise_backward_weights(problem, input, out_grad, weights_grad, workspace);
-  }
   detail::weights_pass(problem, input, out_grad, weights_grad, workspace);
 }
 
 std::string conv_implementation(const ConvProblem& problem, ConvPass pass) {
   detail::check_problem(problem);
   if (is_empty(problem)) return "none";
-  if (detail::is_pointwise(problem)) return "matmul";
   if (pass == ConvPass::kBackwardData && detail::prefers_flipping(problem))
     return detail::flipped_implementation(problem);
   if (pass == ConvPass::kBackwardWeights) return detail::weights_pass_implementation(problem);

@@ -9,7 +9,7 @@
 #include "sorus/base/error.h"
 #include "sorus/base/hash.h"
 #include "sorus/base/thread_pool.h"
-#include "sorus/kernels/cpu/gemm/gemm.h"
+#include "sorus/kernels/cpu/matmul/tiles.h"
 #include "sorus/kernels/cpu/onednn/detail/pack.h"
 #include "sorus/kernels/cpu/onednn/detail/plan_cache.h"
 #include "sorus/kernels/cpu/onednn/detail/primitive.h"
@@ -40,9 +40,6 @@ constexpr int64_t kPartialBytes = 64 << 20;
 constexpr int64_t kLongestDirectFloat = 4096;
 constexpr int64_t kLongestDirectHalf = 512;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t value, int64_t step) { return ceil_div(value, step) * step; }
-
 /// How a kernel gets a tile of b. Up to some depth all three give the same bits (see
 /// docs/decisions/0005-onednn-in-pieces.md), so that the choice may follow the strides: dense matrices of few
 /// rows go to the library as they are and spare a copy.
@@ -67,15 +64,6 @@ uint64_t hash_value(const Key& key) {
                                 static_cast<uint64_t>(key.activation) << 24 |
                                 static_cast<uint64_t>(key.form) << 32);
 }
-
-/// One direction cut into `count` tiles of `size`, of which the last may be shorter.
-struct Cut {
-  int64_t total = 0, size = 0, count = 0;
-  Cut() = default;
-  Cut(int64_t whole, int64_t tile) : total(whole), size(tile), count(ceil_div(whole, tile)) {}
-  int64_t begin(int64_t i) const { return i * size; }
-  int64_t length(int64_t i) const { return std::min(size, total - i * size); }
-};
 
 struct Plan {
   Cut m, n, k;
@@ -269,43 +257,14 @@ struct Call {
     return (((b_shared ? 0 : b) * plan->k.count + ki) * plan->n.count + ni) * plan->packed_tile_bytes;
   }
   int64_t batch_offset(const MatrixLayout& layout, int64_t b) const {
-    int64_t offset = 0;
-    for (int i = kMaxBatchRank - 1; i >= 0; --i) {
-      offset += b % problem.batch[i] * layout.batch_stride[i];
-      b /= problem.batch[i];
-    }
-    return offset;
+    return problem.batch_offset(layout, b);
   }
 };
 
-int64_t batch_count(const MatmulProblem& problem) {
-  int64_t count = 1;
-  for (int64_t size : problem.batch) count *= size;
-  return count;
-}
-
-void check_problem(const MatmulProblem& p) {
-  SORUS_CHECK(p.m >= 0 && p.n >= 0 && p.k >= 0 && batch_count(p) >= 0, ShapeError,
-              "matmul: a size is negative: got m {}, n {}, k {}, need 0 or more", p.m, p.n, p.k);
-  SORUS_CHECK(p.out.col_stride == 1 || p.n <= 1, ValueError,
-              "matmul: output columns are apart: got stride {}, need 1", p.out.col_stride);
-  SORUS_CHECK(p.out_type == p.type || p.out_type == ElementType::kFloat32, DTypeError,
-              "matmul: output type does not fit: got bfloat16 from float32, need float32");
-}
-
-/// True for what the kernels of our own compute. Throws for what the contract excludes.
-bool takes_own(const MatmulProblem& p) {
-  check_problem(p);
-  return p.m > 0 && p.n > 0 && p.k > 0 && batch_count(p) > 0 && gemm::takes(p);
-}
-
 Call::Call(const MatmulProblem& p)
-    : problem(p), batch(batch_count(p)), size(element_size(p.type)), out_size(element_size(p.out_type)) {
-  check_problem(p);
+    : problem(p), batch(p.batch_count()), size(element_size(p.type)), out_size(element_size(p.out_type)) {
   if (p.m == 0 || p.n == 0 || p.k == 0 || batch == 0) return;
-  b_shared = true;
-  for (int i = 0; i < kMaxBatchRank; ++i)
-    b_shared = b_shared && (p.batch[i] == 1 || p.b.batch_stride[i] == 0);
+  b_shared = p.shares_b();
   FormOfB form = FormOfB::kPacked;
   bool padded = p.type == ElementType::kBFloat16 && p.k % 2 != 0;
   int64_t longest = p.type == ElementType::kFloat32 ? kLongestDirectFloat : kLongestDirectHalf;
@@ -537,12 +496,9 @@ void fill_empty_sums(const Call& call, const float* bias, char* out) {
 
 }  // namespace
 
-size_t matmul_workspace(const MatmulProblem& problem) {
-  return takes_own(problem) ? gemm::workspace(problem) : Call(problem).workspace;
-}
+size_t matmul_workspace(const MatmulProblem& problem) { return Call(problem).workspace; }
 
 size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
-  if (takes_own(problem)) return gemm::packed_b_bytes(problem);
   MatmulProblem packed = problem;
   packed.b_is_packed = true;
   Call call(packed);
@@ -550,7 +506,6 @@ size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
 }
 
 void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
-  if (takes_own(problem)) return gemm::pack_b(problem, static_cast<const float*>(b), static_cast<float*>(to));
   MatmulProblem packed = problem;
   packed.b_is_packed = true;
   Call call(packed);
@@ -559,11 +514,6 @@ void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
 
 void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
             void* workspace) {
-  if (!problem.has_bias) bias = nullptr;
-  if (takes_own(problem)) {
-    return gemm::multiply(problem, static_cast<const float*>(a), static_cast<const float*>(b), bias,
-                          static_cast<float*>(out), workspace);
-  }
   Call call(problem);
   if (problem.m == 0 || problem.n == 0 || call.batch == 0) return;
   char* space = static_cast<char*>(workspace);

@@ -54,16 +54,6 @@ class WeightsReorder {
 /// How many pieces the work of a pass is worth; depends on the problem alone.
 [[nodiscard]] int64_t conv_pieces(const ConvProblem& problem);
 
-/// True for kernels of one tap without padding in one group that are run as matrix products.
-[[nodiscard]] bool is_pointwise(const ConvProblem& problem);
-[[nodiscard]] size_t pointwise_workspace(const ConvProblem& problem, ConvPass pass);
-void pointwise_forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias,
-                       void* out, void* workspace);
-void pointwise_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
-                             void* input_grad, void* workspace);
-void pointwise_backward_weights(const ConvProblem& problem, const void* input, const void* out_grad,
-                                void* weights_grad, void* workspace);
-
 /// True when forward or backward data is better cut by the channels of its result than by images and rows.
 [[nodiscard]] bool prefers_slices(const ConvProblem& problem, ConvPass pass);
 /// With `turned` the weights are those of the convolution whose gradient of the input this forward pass is:

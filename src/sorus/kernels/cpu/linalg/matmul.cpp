@@ -1,3 +1,5 @@
+#include "sorus/kernels/cpu/matmul/matmul.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -5,7 +7,6 @@
 #include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
 
 /// matmul, with or without bias, of float32 by the kernels of cpu/gemm and, where the CPU multiplies it,
 /// bfloat16 by oneDNN, as operands lie; other 16-bit floats are widened to float32 first and rounded once at
@@ -17,17 +18,17 @@ namespace onednn = kernels::onednn;
 
 constexpr int64_t kGrain = 32 * 1024;
 
-onednn::MatrixLayout layout_of(const MatmulCall::Matrix& x) {
-  onednn::MatrixLayout r;
+kernels::MatrixLayout layout_of(const MatmulCall::Matrix& x) {
+  kernels::MatrixLayout r;
   std::copy(x.batch.begin(), x.batch.end(), r.batch_stride.begin());
   r.row_stride = x.row;
   r.col_stride = x.column;
   return r;
 }
 
-onednn::MatmulProblem problem_of(const KernelCall& call, onednn::ElementType type) {
+kernels::MatmulProblem problem_of(const KernelCall& call, onednn::ElementType type) {
   MatmulCall c(call);
-  onednn::MatmulProblem p;
+  kernels::MatmulProblem p;
   p.m = c.m;
   p.n = c.n;
   p.k = c.k;
@@ -62,12 +63,12 @@ const float* widened_bias(const KernelCall& call) {
 /// The library is asked, not the processor: it knows what it was built with.
 bool multiplies_bfloat16() {
   static const bool does = [] {
-    onednn::MatmulProblem p;
+    kernels::MatmulProblem p;
     p.m = p.n = p.k = 16;
     p.a.row_stride = p.b.row_stride = p.out.row_stride = 16;
     p.type = p.out_type = onednn::ElementType::kBFloat16;
     try {
-      (void)onednn::matmul_workspace(p);
+      (void)kernels::matmul::workspace(p);
       return true;
     } catch (const NotSupportedError&) {
       return false;
@@ -89,13 +90,13 @@ onednn::ElementType native_type(const KernelCall& call) {
 }
 
 size_t native_workspace(const KernelCall& call) {
-  return bias_bytes(call) + onednn::matmul_workspace(problem_of(call, native_type(call)));
+  return bias_bytes(call) + kernels::matmul::workspace(problem_of(call, native_type(call)));
 }
 
 void run_native(const KernelCall& call) {
   auto* space = static_cast<std::byte*>(call.workspace);
-  onednn::matmul(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data, widened_bias(call),
-                 call.out[0].data, space ? space + bias_bytes(call) : nullptr);
+  kernels::matmul::multiply(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data,
+                            widened_bias(call), call.out[0].data, space ? space + bias_bytes(call) : nullptr);
 }
 
 Refusal supports_widened(const KernelCall& call) {
@@ -131,7 +132,8 @@ struct WidenedCall {
 
 size_t widened_workspace(const KernelCall& call) {
   WidenedCall wide(call, nullptr);
-  return wide.product + onednn::matmul_workspace(problem_of(wide.call(call), onednn::ElementType::kFloat32));
+  return wide.product +
+         kernels::matmul::workspace(problem_of(wide.call(call), onednn::ElementType::kFloat32));
 }
 
 template <class T>
@@ -152,8 +154,8 @@ void run_widened_as(const KernelCall& call) {
   auto* space = static_cast<std::byte*>(call.workspace);
   WidenedCall wide(call, space);
   for (size_t i = 0; i < 2; ++i) widen<T>(call.in[i], wide.in[i], space + wide.dense);
-  onednn::matmul(problem_of(wide.call(call), onednn::ElementType::kFloat32), wide.in[0].data, wide.in[1].data,
-                 widened_bias(call), wide.out[0].data, space + wide.product);
+  kernels::matmul::multiply(problem_of(wide.call(call), onednn::ElementType::kFloat32), wide.in[0].data,
+                            wide.in[1].data, widened_bias(call), wide.out[0].data, space + wide.product);
   T* to = call.out[0].as<T>();
   const float* from = wide.out[0].as<float>();
   parallel_ranges(call.out[0].numel(), kGrain,
@@ -165,12 +167,12 @@ void run_widened(const KernelCall& call) {
   call.out[0].dtype == DType::kFloat16 ? run_widened_as<Float16>(call) : run_widened_as<BFloat16>(call);
 }
 
-const Kernel native{.name = "matmul_onednn",
+const Kernel native{.name = "matmul_native",
                     .in_layout = Layout::kAny,
                     .supports = supports_native,
                     .workspace = native_workspace,
                     .run = run_native};
-const Kernel widening{.name = "matmul_onednn_widened",
+const Kernel widening{.name = "matmul_widened",
                       .in_layout = Layout::kAny,
                       .supports = supports_widened,
                       .workspace = widened_workspace,

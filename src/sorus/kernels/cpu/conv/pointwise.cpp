@@ -1,14 +1,16 @@
+#include "sorus/kernels/cpu/conv/pointwise.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
-#include "sorus/kernels/cpu/onednn/detail/conv_plan.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
+#include "sorus/kernels/cpu/matmul/matmul.h"
 
-// A kernel of one tap is a matrix product over positions. With a stride, the positions in use are gathered
-// first, or scattered afterwards.
-namespace sorus::kernels::onednn::detail {
+namespace sorus::kernels::pointwise {
 namespace {
+
+using onednn::ConvPass;
+using onednn::ConvProblem;
 
 bool has_stride(const ConvProblem& p) {
   for (int i = 0; i < p.rank; ++i) {
@@ -22,7 +24,7 @@ size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 /// Bytes of the used positions of the input, gathered.
 size_t gathered_bytes(const ConvProblem& p) {
   if (!has_stride(p)) return 0;
-  return rounded(static_cast<size_t>(p.n * p.out_positions() * p.in_channels) * element_size(p.type));
+  return rounded(static_cast<size_t>(p.n * p.out_positions() * p.in_channels) * onednn::element_size(p.type));
 }
 
 /// Calls body(input position, output row, run) for every row of output positions along the last dimension.
@@ -44,7 +46,7 @@ void for_rows(const ConvProblem& p, Body&& body) {
 }
 
 void gather(const ConvProblem& p, const char* input, char* gathered) {
-  auto bytes = static_cast<size_t>(p.in_channels) * element_size(p.type);
+  auto bytes = static_cast<size_t>(p.in_channels) * onednn::element_size(p.type);
   int64_t step = p.stride[p.rank - 1];
   for_rows(p, [&](int64_t position, int64_t row, int64_t width) {
     for (int64_t i = 0; i < width; ++i) {
@@ -55,7 +57,7 @@ void gather(const ConvProblem& p, const char* input, char* gathered) {
 }
 
 void scatter(const ConvProblem& p, const char* gathered, char* input) {
-  auto bytes = static_cast<size_t>(p.in_channels) * element_size(p.type);
+  auto bytes = static_cast<size_t>(p.in_channels) * onednn::element_size(p.type);
   int64_t step = p.stride[p.rank - 1];
   int64_t total = p.n * p.in_positions() * static_cast<int64_t>(bytes);
   parallel_ranges(total, 65536, [&](int64_t begin, int64_t end) {
@@ -101,50 +103,53 @@ MatmulProblem product(const ConvProblem& p, ConvPass pass) {
 
 }  // namespace
 
-bool is_pointwise(const ConvProblem& p) {
-  if (p.groups != 1) return false;
+bool takes(const ConvProblem& p) {
+  if (p.groups != 1 || p.rank < 1 || p.rank > onednn::kMaxSpatialRank) return false;
+  if (p.n <= 0 || p.in_channels <= 0 || p.out_channels <= 0) return false;
   for (int i = 0; i < p.rank; ++i) {
     if (p.kernel[i] != 1 || p.pad_low[i] != 0 || p.pad_high[i] != 0) return false;
+    if (p.in[i] <= 0 || p.stride[i] < 1 || p.dilation[i] < 1) return false;
   }
   // With a stride oneDNN's own kernels of one tap are faster in float32 (up to twice) where they take the
   // channels as they are.
   constexpr int64_t kVector = 16;
-  bool own =
-      p.type == ElementType::kFloat32 && p.rank <= 2 && p.in_channels >= kVector && p.out_channels >= kVector;
+  bool own = p.type == onednn::ElementType::kFloat32 && p.rank <= 2 && p.in_channels >= kVector &&
+             p.out_channels >= kVector;
   return !own || !has_stride(p);
 }
 
-size_t pointwise_workspace(const ConvProblem& p, ConvPass pass) {
-  return gathered_bytes(p) + matmul_workspace(product(p, pass));
+size_t workspace(const ConvProblem& p, ConvPass pass) {
+  return gathered_bytes(p) + matmul::workspace(product(p, pass));
 }
 
-void pointwise_forward(const ConvProblem& p, const void* input, const void* weights, const float* bias,
-                       void* out, void* workspace) {
+void forward(const ConvProblem& p, const void* input, const void* weights, const float* bias, void* out,
+             void* workspace) {
   char* space = static_cast<char*>(workspace);
   if (has_stride(p)) {
     gather(p, static_cast<const char*>(input), space);
     input = space;
   }
-  matmul(product(p, ConvPass::kForward), input, weights, bias, out, space + gathered_bytes(p));
+  matmul::multiply(product(p, ConvPass::kForward), input, weights, bias, out, space + gathered_bytes(p));
 }
 
-void pointwise_backward_data(const ConvProblem& p, const void* out_grad, const void* weights,
-                             void* input_grad, void* workspace) {
+void backward_data(const ConvProblem& p, const void* out_grad, const void* weights, void* input_grad,
+                   void* workspace) {
   char* space = static_cast<char*>(workspace);
   void* target = has_stride(p) ? space : input_grad;
-  matmul(product(p, ConvPass::kBackwardData), out_grad, weights, nullptr, target, space + gathered_bytes(p));
+  matmul::multiply(product(p, ConvPass::kBackwardData), out_grad, weights, nullptr, target,
+                   space + gathered_bytes(p));
   if (has_stride(p)) scatter(p, space, static_cast<char*>(input_grad));
 }
 
-void pointwise_backward_weights(const ConvProblem& p, const void* input, const void* out_grad,
-                                void* weights_grad, void* workspace) {
+void backward_weights(const ConvProblem& p, const void* input, const void* out_grad, void* weights_grad,
+                      void* workspace) {
   char* space = static_cast<char*>(workspace);
   if (has_stride(p)) {
     gather(p, static_cast<const char*>(input), space);
     input = space;
   }
-  matmul(product(p, ConvPass::kBackwardWeights), out_grad, input, nullptr, weights_grad,
-         space + gathered_bytes(p));
+  matmul::multiply(product(p, ConvPass::kBackwardWeights), out_grad, input, nullptr, weights_grad,
+                   space + gathered_bytes(p));
 }
 
-}  // namespace sorus::kernels::onednn::detail
+}  // namespace sorus::kernels::pointwise

@@ -1,3 +1,5 @@
+#include "sorus/kernels/cpu/matmul/matmul.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +9,6 @@
 
 #include "sorus/base/cpu_features.h"
 #include "sorus/base/error.h"
-#include "sorus/kernels/cpu/onednn/matmul.h"
 #include "tests/kernels/onednn_testing.h"
 
 namespace sorus::kernels::onednn {
@@ -63,8 +64,8 @@ MatmulProblem dense_problem(const Case& c, ElementType type) {
 }
 
 void run(const MatmulProblem& p, const Buffer& a, const Buffer& b, const float* bias, Buffer& out) {
-  Buffer space = testing::workspace(matmul_workspace(p));
-  matmul(p, a.data(), b.data(), bias, out.data(), space.data());
+  Buffer space = testing::workspace(matmul::workspace(p));
+  matmul::multiply(p, a.data(), b.data(), bias, out.data(), space.data());
 }
 
 bool usable(ElementType type) { return type == ElementType::kFloat32 || cpu_features().avx512; }
@@ -134,8 +135,8 @@ TEST_P(MatmulTest, PackedOperandGivesTheSameBits) {
   Buffer want(type, c.batch * c.m * c.n), out(type, c.batch * c.m * c.n);
   a.fill(6), b.fill(7);
   run(p, a, b, nullptr, want);
-  Buffer packed = testing::workspace(packed_matmul_b_bytes(p));
-  pack_matmul_b(p, b.data(), packed.data());
+  Buffer packed = testing::workspace(matmul::packed_b_bytes(p));
+  matmul::pack_b(p, b.data(), packed.data());
   p.b_is_packed = true;
   run(p, a, packed, nullptr, out);
   EXPECT_TRUE(out == want);
@@ -169,8 +170,8 @@ TEST(Matmul, EveryFormOfTheRightOperandGivesTheSameBits) {
     run(transposed, a, lay_out(b, type, 1, c.k, c.n, transposed.b), nullptr, other);
     EXPECT_TRUE(other == plain) << "transposed, " << c.m << " x " << c.n << " x " << c.k << ", " << i % 2;
     packed.b_is_packed = true;
-    Buffer memory = testing::workspace(packed_matmul_b_bytes(p));
-    pack_matmul_b(p, b.data(), memory.data());
+    Buffer memory = testing::workspace(matmul::packed_b_bytes(p));
+    matmul::pack_b(p, b.data(), memory.data());
     run(packed, a, memory, nullptr, other);
     EXPECT_TRUE(other == plain) << "packed, " << c.m << " x " << c.n << " x " << c.k << ", " << i % 2;
   }
@@ -234,22 +235,22 @@ TEST(Matmul, EmptySumsAreTheBias) {
   p.has_bias = true;
   p.activation = Activation::kRelu;
   float bias[] = {-1, 2, 3}, out[6];
-  matmul(p, nullptr, nullptr, bias, out, nullptr);
+  matmul::multiply(p, nullptr, nullptr, bias, out, nullptr);
   EXPECT_EQ(std::vector<float>(out, out + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
   p.m = 0;
-  matmul(p, nullptr, nullptr, bias, nullptr, nullptr);
+  matmul::multiply(p, nullptr, nullptr, bias, nullptr, nullptr);
 }
 
 TEST(Matmul, RefusesWhatItsContractExcludes) {
   MatmulProblem p = dense_problem({1, 2, 3, 4}, ElementType::kFloat32);
   p.out_type = ElementType::kBFloat16;
-  EXPECT_THROW((void)matmul_workspace(p), DTypeError);
+  EXPECT_THROW((void)matmul::workspace(p), DTypeError);
   p.out_type = ElementType::kFloat32;
   p.out.col_stride = 2;
-  EXPECT_THROW((void)matmul_workspace(p), ValueError);
+  EXPECT_THROW((void)matmul::workspace(p), ValueError);
   p.out.col_stride = 1;
   p.m = -1;
-  EXPECT_THROW((void)matmul_workspace(p), ShapeError);
+  EXPECT_THROW((void)matmul::workspace(p), ShapeError);
 }
 
 TEST(Matmul, SeveralCallersAtOnceAreRight) {

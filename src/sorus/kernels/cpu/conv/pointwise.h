@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+#include "sorus/base/export.h"
+#include "sorus/kernels/cpu/onednn/conv.h"
+
+/// Convolutions of one tap without padding, which are matrix products over positions. With a stride, the
+/// positions in use are gathered first, or scattered afterwards. Contract, memory layouts and errors are
+/// those of onednn/conv.h.
+namespace sorus::kernels::pointwise {
+
+/// True for problems, all right and not empty, for which a product is the faster choice; decided by the shape
+/// alone.
+[[nodiscard]] SORUS_API bool takes(const onednn::ConvProblem& problem);
+
+/// Bytes of workspace, aligned to onednn::kWorkspaceAlignment.
+[[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+
+SORUS_API void forward(const onednn::ConvProblem& problem, const void* input, const void* weights,
+                       const float* bias, void* out, void* workspace);
+SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out_grad, const void* weights,
+                             void* input_grad, void* workspace);
+SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
+                                void* weights_grad, void* workspace);
+
+}  // namespace sorus::kernels::pointwise

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+#include "sorus/base/export.h"
+#include "sorus/kernels/cpu/matmul/problem.h"
+
+/// The matrix product of the CPU: in float32 the own kernels of cpu/gemm where the processor has AVX2, all
+/// else oneDNN in pieces. The choice depends on types and sizes alone.
+///
+/// All functions throw ShapeError, DTypeError or ValueError for what the problem's contract excludes, and
+/// NotSupportedError for bfloat16 on a CPU for which oneDNN has no such kernel.
+namespace sorus::kernels::matmul {
+
+/// Bytes of workspace, aligned to onednn::kWorkspaceAlignment, that multiply() needs; 0 when none. Depends on
+/// the problem alone.
+[[nodiscard]] SORUS_API size_t workspace(const MatmulProblem& problem);
+
+/// Computes the product. `bias` may be null unless the problem has one; `space` may be null when none is
+/// needed.
+SORUS_API void multiply(const MatmulProblem& problem, const void* a, const void* b, const float* bias,
+                        void* out, void* space);
+
+/// Bytes that pack_b writes.
+[[nodiscard]] SORUS_API size_t packed_b_bytes(const MatmulProblem& problem);
+
+/// Packs b once for many products (constant weights). The result is the same product, bit for bit. What is
+/// packed belongs to this process and CPU: it must not be stored.
+SORUS_API void pack_b(const MatmulProblem& problem, const void* b, void* to);
+
+}  // namespace sorus::kernels::matmul
