@@ -126,9 +126,10 @@ class Families {
   /// that which it did not fit.
   void learn(BoundaryKey key, Plan& plan) {
     Family known;
+    std::unordered_map<uint64_t, Family> dropped;  // destroyed without the lock
     {
       std::lock_guard lock(mutex_);
-      if (families_.size() >= kMostFamilies && !families_.contains(key.family)) families_.clear();
+      if (families_.size() >= kMostFamilies && !families_.contains(key.family)) dropped.swap(families_);
       known = families_.try_emplace(key.family, Family{key.exact, 0, nullptr}).first->second;
     }
     if (known.recorded == key.exact || known.failures >= kMostFailures || !plan.head) return;
@@ -145,7 +146,7 @@ class Families {
     std::lock_guard lock(mutex_);
     Family& family = families_[key.family];
     if (general)
-      family.general = std::move(general);
+      family.general.swap(general);  // known.general keeps the old one until the lock is gone
     else
       ++family.failures;
     family.recorded = key.exact;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <mutex>
+
+#include "sorus/base/fork_mutex.h"
 
 namespace sorus {
 namespace {
@@ -391,7 +394,7 @@ std::optional<Graph> GeneralPlan::instance(size_t segment, const std::vector<cha
                                            const std::vector<int32_t>& slots, const Extents& extents) const {
   std::vector<Sample> known;
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(fork_mutex_of(this));
     for (const Sample& s : samples_)
       if (s.segment == segment && s.live == live && s.slots == slots) known.push_back(s);
   }
@@ -404,14 +407,20 @@ std::optional<Graph> GeneralPlan::instance(size_t segment, const std::vector<cha
 void GeneralPlan::learn(size_t segment, const std::vector<char>& live, const std::vector<int32_t>& slots,
                         std::shared_ptr<const Graph> graph, const Extents& extents) {
   Sample sample{segment, live, slots, std::move(graph), extents};
-  std::lock_guard lock(mutex_);
   auto same = [&](const Sample& s) {
     return s.segment == sample.segment && s.live == sample.live && s.slots == sample.slots;
   };
+  std::optional<Sample> dropped;  // destroyed without the lock
+  std::lock_guard lock(fork_mutex_of(this));
+  auto drop = samples_.end();
   if (static_cast<size_t>(std::count_if(samples_.begin(), samples_.end(), same)) >= kMostSamples)
-    samples_.erase(std::find_if(samples_.begin(), samples_.end(), same));
+    drop = std::find_if(samples_.begin(), samples_.end(), same);
   else if (samples_.size() >= 4 * kMostSamples * segments_.size())
-    samples_.erase(samples_.begin());
+    drop = samples_.begin();
+  if (drop != samples_.end()) {
+    dropped = std::move(*drop);
+    samples_.erase(drop);
+  }
   samples_.push_back(std::move(sample));
 }
 

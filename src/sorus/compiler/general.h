@@ -1,12 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "sorus/base/fork_mutex.h"
 #include "sorus/compiler/recording.h"
 
 namespace sorus {
@@ -67,8 +65,7 @@ class GeneralPlan {
 
   std::vector<GeneralSegment> segments_;
   std::unordered_map<int64_t, size_t> numbers_of_;  ///< place of a symbol's number, by Dim::raw
-  mutable ForkMutex mutex_;
-  std::vector<Sample> samples_;
+  std::vector<Sample> samples_;                     ///< under fork_mutex_of(this)
 };
 
 }  // namespace sorus
