@@ -7,7 +7,8 @@ import sys
 
 def test_a_function_that_is_recorded_anew_says_why():
     program = (
-        "import numpy as np\nimport sorus as ms\n\n\n@ms.jit\ndef total(x):\n    return sum([x] * len(x))\n\n\n"
+        "import numpy as np\nimport sorus as ms\n\n\n@ms.jit\n"
+        "def total(x):\n    return sum([x] * len(x))\n\n\n"
         "for n in range(1, 40):\n    for _ in range(2):\n        total(ms.Tensor(np.ones(n, np.float32)))\n"
     )
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
