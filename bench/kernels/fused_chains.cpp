@@ -25,7 +25,7 @@ void norm_rows(const float* x, float a, const float* b, const float* gamma, cons
     Block sum = Block::of(0);
     for_each_block(n, [&](int64_t i, int64_t count) {
       Block t = load_block(in + i, count, 0) * scale + load_block(b + i, count, 0);
-      t = map(t, [](Float v) { return math::gelu(v); });
+      t = map(t, [](auto v) { return math::gelu(v); });
       store_block(t, room + i, count);
       sum = sum + t;
     });
@@ -44,7 +44,9 @@ void norm_rows(const float* x, float a, const float* b, const float* gamma, cons
   }
 }
 
-HWY_INLINE void put(Float v, float* to, [[maybe_unused]] bool past_caches) {
+using Lane = SimdLane<float>;
+
+HWY_INLINE void put(Lane v, float* to, [[maybe_unused]] bool past_caches) {
 #if HWY_TARGET != HWY_SCALAR
   if (past_caches) return hn::Stream(v.v, hn::ScalableTag<float>(), to);
 #endif
@@ -53,11 +55,11 @@ HWY_INLINE void put(Float v, float* to, [[maybe_unused]] bool past_caches) {
 
 /// relu(sigmoid(x * a + b) * x + x) * a - b; past the caches where they would not hold the result.
 void chain(const float* x, float a, float b, float* y, int64_t begin, int64_t end, bool past_caches) {
-  const Float p = Float::of(a), q = Float::of(b);
-  for (int64_t i = begin; i < end; i += kWidth) {
-    const Float v = load<Float>(x + i);
-    Float t = math::sigmoid(v * p + q) * v + v;
-    t = select(t < Float::of(0), Float::of(0), t);
+  const Lane p = Lane::of(a), q = Lane::of(b);
+  for (int64_t i = begin; i < end; i += kLanes<Lane>) {
+    const Lane v = load<Lane>(x + i);
+    Lane t = math::sigmoid(v * p + q) * v + v;
+    t = select(t < Lane::of(0), Lane::of(0), t);
     put(t * p - q, y + i, past_caches);
   }
   if (past_caches) hwy::FlushStream();
