@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -53,6 +55,21 @@ TEST(ForkMutex, IsFreeInAChildThatIsForkedWhileThreadsHoldIt) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "turn " << turn << ", status " << status;
   }
+}
+
+TEST(ForkMutex, ThatIsGoneHoldsNoForkUp) {
+  // Memory of a mutex that is gone looks like a held one: a fork that still took it would wait for ever.
+  alignas(ForkMutex) std::array<unsigned char, sizeof(ForkMutex)> room{};
+  std::construct_at(reinterpret_cast<ForkMutex*>(room.data()))->~ForkMutex();
+  room.fill(0x01);
+  const unsigned before = alarm(20);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(0);
+  alarm(before);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(ForkMutex, OfAnObjectIsAlwaysTheSame) {

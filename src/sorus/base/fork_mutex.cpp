@@ -40,6 +40,12 @@ ForkMutex::ForkMutex() {
   registry.all.push_back(this);
 }
 
+ForkMutex::~ForkMutex() {
+  Registry& registry = Registry::instance();
+  std::lock_guard lock(registry.mutex);
+  std::erase(registry.all, this);
+}
+
 ForkMutex& fork_mutex_of(const void* object) {
   // A fork takes all mutexes, and the thread sanitizer follows at most 64 locks of a thread.
   static auto& mutexes = *new std::array<ForkMutex, 32>;
