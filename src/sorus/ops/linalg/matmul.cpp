@@ -35,7 +35,11 @@ TypeList infer_matmul(const InferContext& c) {
 
 void vjp_matmul(VjpContext& c) {
   if (c.needs(0)) c.set(0, sum_to(matmul(c.grad(), swap_last(c.in(1))), c.in_type(0).shape));
-  if (c.needs(1)) c.set(1, sum_to(matmul(swap_last(c.in(0)), c.grad()), c.in_type(1).shape));
+  if (!c.needs(1)) return;
+  const Shape& b = c.in_type(1).shape;
+  if (b.rank() > 2) return c.set(1, sum_to(matmul(swap_last(c.in(0)), c.grad()), b));
+  // One matrix is most often the weight of a linear layer turned round: its gradient then lies as it does.
+  c.set(1, swap_last(sum_to(matmul(swap_last(c.grad()), c.in(0)), {b[1], b[0]})));
 }
 
 Cost cost_matmul(const InferContext& c) {
