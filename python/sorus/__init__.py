@@ -48,8 +48,10 @@ _LAZY_NAMES = {
     "lazy_inline": "_jit",
     "compile_stats": "_programs",
     "Program": "_programs",
+    "Session": "_programs",
     "load_program": "_programs",
     "save_program": "_programs",
+    "trace_program": "_programs",
     "run_check": "_check",
 }
 _LAZY_NAMES.update(

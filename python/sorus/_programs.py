@@ -1,4 +1,4 @@
-"""Compiled programs: files of them, and what compiling has cost."""
+"""Compiled programs: files of them, sessions that run them, and what compiling has cost."""
 
 import inspect
 import os
@@ -26,9 +26,9 @@ def compile_stats():
 
 
 class Program:
-    """A function of tensors that was saved: `load_program(path)`. It is called with tensors, by position or
-    by name, and gives a tensor, or a tuple where there are several results. `inputs` and `outputs` list
-    (name, dtype, shape).
+    """A function of tensors that was saved: `load_program(path)`, `trace_program(function, ...)` or
+    `Program.from_bytes(data)`. It is called with tensors, by position or by name, and gives a tensor, or a
+    tuple where there are several results. `inputs` and `outputs` list (name, dtype, shape).
     """
 
     def __init__(self, core):
@@ -48,6 +48,21 @@ class Program:
         """Compiles now what the first call would."""
         self._core.compile()
 
+    def to_bytes(self):
+        """The program as `bytes`, for another process; a file of it holds the same."""
+        return self._core.to_bytes()
+
+    @staticmethod
+    def from_bytes(data):
+        """The program that `to_bytes` gave. Raises an OSError for bytes that are damaged or of another kind."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"program: wrong type: got {type(data).__name__}, need bytes")
+        return Program(_core.Program.from_bytes(bytes(data)))
+
+    def save(self, path):
+        """Writes the program to a file, under another name until it is whole."""
+        self._core.save(os.fspath(path))
+
     def __call__(self, *args, **kwargs):
         given = list(args)
         for name, _, _ in self.inputs[len(args) :]:
@@ -61,8 +76,8 @@ class Program:
         return results[0] if len(results) == 1 else results
 
 
-def save_program(function, path, *inputs, outputs=None):
-    """Writes a function to a file, from which C++ and Python programs run it without its code.
+def trace_program(function, *inputs, outputs=None):
+    """A function as a `Program`, which runs without the function's code, also in another process.
 
     `function` is a Cell, a function or a `jit` function; it is called once with tensors that have the
     types of `inputs` and no values. What it uses beside them, parameters above all, becomes part of the
@@ -73,26 +88,39 @@ def save_program(function, path, *inputs, outputs=None):
     Raises ValueError when the function looks at values, and NotImplementedError when it updates a
     parameter in place (as batch norm does in training) or draws random numbers.
 
-    >>> import os, tempfile
-    >>> from sorus import Tensor, load_program, save_program
-    >>> path = os.path.join(tempfile.mkdtemp(), "scale.program")
+    >>> from sorus import Tensor, trace_program
     >>> weight = Tensor([2.0, 3.0])
-    >>> save_program(lambda x: x * weight, path, Tensor([0.0, 0.0]))
-    >>> program = load_program(path)
+    >>> program = trace_program(lambda x: x * weight, Tensor([0.0, 0.0]))
     >>> program.inputs
     [('x', sorus.float32, (2,))]
     >>> program(Tensor([1.0, 10.0])).asnumpy().tolist()
     [2.0, 30.0]
     """
     if not callable(function):
-        raise TypeError(f"save_program: wrong type: got {type(function).__name__}, need a function or a Cell")
+        raise TypeError(
+            f"trace_program: wrong type: got {type(function).__name__}, need a function or a Cell"
+        )
 
     def over_tensors(*tensors):
         return _tree.tensors(function(*_tree.rebuild(inputs, iter(tensors))))
 
     names = _names(function, inputs)
-    program = _core.Program.trace(over_tensors, _tree.tensors(inputs), names, list(outputs or ()))
-    program.save(os.fspath(path))
+    return Program(_core.Program.trace(over_tensors, _tree.tensors(inputs), names, list(outputs or ())))
+
+
+def save_program(function, path, *inputs, outputs=None):
+    """Writes a function to a file, from which C++ and Python programs run it without its code: what
+    `trace_program(function, *inputs, outputs=outputs)` gives.
+
+    >>> import os, tempfile
+    >>> from sorus import Tensor, load_program, save_program
+    >>> path = os.path.join(tempfile.mkdtemp(), "scale.program")
+    >>> weight = Tensor([2.0, 3.0])
+    >>> save_program(lambda x: x * weight, path, Tensor([0.0, 0.0]))
+    >>> load_program(path)(Tensor([1.0, 10.0])).asnumpy().tolist()
+    [2.0, 30.0]
+    """
+    trace_program(function, *inputs, outputs=outputs).save(path)
 
 
 def _names(function, inputs):
@@ -121,3 +149,48 @@ def load_program(path):
     Raises an OSError for a file that is missing, damaged or of another kind.
     """
     return Program(_core.Program.load(os.fspath(path)))
+
+
+class Session:
+    """Programs by number, for an engine that is handed them: it adds, compiles, runs and removes programs,
+    also from several threads at once. A number that is not in use raises KeyError.
+
+    >>> from sorus import Session, Tensor, trace_program
+    >>> data = trace_program(lambda x: x + x, Tensor([0.0])).to_bytes()
+    >>> session = Session()  # in another process, perhaps
+    >>> number = session.add(data)
+    >>> session.compile(number)
+    >>> session.run(number, Tensor([4.0])).asnumpy().tolist()
+    [8.0]
+    >>> session.remove(number)
+    >>> session.ids()
+    []
+    """
+
+    def __init__(self):
+        self._core = _core.Session()
+
+    def add(self, program):
+        """Takes a `Program`, or its bytes, and gives its number. Numbers are never given twice."""
+        program = program if isinstance(program, Program) else Program.from_bytes(program)
+        return self._core.add(program._core)
+
+    def compile(self, number):
+        """Compiles now what the first run would."""
+        self.find(number).compile()
+
+    def run(self, number, *args, **kwargs):
+        """Calls the program, with tensors by position or by name."""
+        return self.find(number)(*args, **kwargs)
+
+    def remove(self, number):
+        """Forgets a program. Runs of it that are under way end as usual."""
+        self._core.remove(number)
+
+    def find(self, number):
+        """The `Program` of a number."""
+        return Program(self._core.find(number))
+
+    def ids(self):
+        """All numbers in use."""
+        return self._core.ids()

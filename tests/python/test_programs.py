@@ -1,6 +1,7 @@
 """Programs that are saved by Python and run without it."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,57 @@ def test_wrong_inputs_are_named(tmp_path):
     (tmp_path / "f").write_bytes((tmp_path / "f").read_bytes()[:-1])
     with pytest.raises(OSError, match="damaged"):
         ms.load_program(tmp_path / "f")
+
+
+SERVER = """
+import sys, threading
+import numpy as np
+import sorus as ms
+
+session = ms.Session()
+data = sys.stdin.buffer.read()
+numbers = [session.add(data), session.add(ms.Program.from_bytes(data))]
+assert numbers == session.ids()
+session.compile(numbers[0])
+results = [None] * 8
+
+def work(i):
+    for _ in range(20):
+        results[i] = session.run(numbers[i % 2], ms.Tensor(np.arange(6, dtype=np.float32)))
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+session.remove(numbers[0])
+assert session.ids() == numbers[1:]
+assert all((r == results[0]).all() for r in results)
+sys.stdout.buffer.write(results[0].asnumpy().tobytes())
+"""
+
+
+def test_a_session_of_another_process_runs_a_program_from_several_threads():
+    weight = ms.Tensor(np.linspace(-1, 1, 6).astype(np.float32))
+    data = ms.trace_program(lambda x: ops.gelu(x * weight), ms.Tensor(np.zeros(6, np.float32))).to_bytes()
+    done = subprocess.run([sys.executable, "-c", SERVER], input=data, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    x = ms.Tensor(np.arange(6, dtype=np.float32))
+    assert done.stdout == ops.gelu(x * weight).asnumpy().tobytes()
+
+
+def test_a_session_says_which_program_it_lacks():
+    session = ms.Session()
+    number = session.add(ms.trace_program(lambda x: x + x, ms.Tensor([1.0])))
+    session.remove(number)
+    for use in (session.remove, session.compile, session.find, lambda n: session.run(n, ms.Tensor([1.0]))):
+        with pytest.raises(KeyError, match="program is unknown: got 1"):
+            use(number)
+    assert session.add(ms.trace_program(lambda x: x, ms.Tensor([1.0]))) == number + 1
+
+
+def test_bytes_that_are_no_program_are_refused():
+    data = ms.trace_program(lambda x: x + x, ms.Tensor([1.0])).to_bytes()
+    for damaged in (b"", data[:-1], data[:40], b"x" + data[1:], data[:60] + b"\0" + data[61:]):
+        with pytest.raises(OSError, match="program: "):
+            ms.Program.from_bytes(damaged)
+    with pytest.raises(TypeError, match="program: wrong type: got str, need bytes"):
+        ms.Session().add("text")
