@@ -54,7 +54,7 @@ class Program:
 
     @staticmethod
     def from_bytes(data):
-        """The program that `to_bytes` gave. Raises an OSError for bytes that are damaged or of another kind."""
+        """The program that `to_bytes` gave. Raises an OSError for bytes that are damaged or no program."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"program: wrong type: got {type(data).__name__}, need bytes")
         return Program(_core.Program.from_bytes(bytes(data)))
