@@ -94,15 +94,15 @@ def python_script(text: str) -> str:
 
 
 def cpp_examples(root: Path) -> dict[str, tuple[Path, Block]]:
-    """The ```cpp blocks that begin with `// example: name`, by name, each with those of its page behind it
-    that begin with `// example: name, continued`. Raises ValueError for a double name, or one that is
-    continued and has no beginning.
+    """The ```cpp and ```c blocks that begin with `// example: name`, by name, each with those of its page
+    behind it that begin with `// example: name, continued`. Raises ValueError for a double name, or one that
+    is continued and has no beginning.
     """
     found: dict[str, tuple[Path, Block]] = {}
     for page in pages(root):
         for block in split(page.read_text(encoding="utf-8"))[1]:
             marked = _EXAMPLE.match(block.code.split("\n", 1)[0])
-            if block.info[:1] != ("cpp",) or not marked:
+            if block.info[:1] not in (("cpp",), ("c",)) or not marked:
                 continue
             name = marked.group(1)
             if marked["more"]:

@@ -3,9 +3,9 @@
 
 usage: write_examples.py ROOT FOLDER
 
-Each ```cpp block of README.md and docs/ whose first line is `// example: name` becomes FOLDER/name.cpp, its
-lines numbered as in the page. Files are touched only when they change; those of examples that are gone are
-deleted.
+Each ```cpp block of README.md and docs/ whose first line is `// example: name` becomes FOLDER/name.cpp, each
+```c block FOLDER/name.c, their lines numbered as in the page. Files are touched only when they change; those
+of examples that are gone are deleted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ def write_examples(root: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {}
     for name, (page, block) in cpp_examples(root).items():
-        wanted[folder / f"{name}.cpp"] = f'#line {block.line + 1} "{page.as_posix()}"\n{block.code}'
-    for stale in set(folder.glob("*.cpp")) - set(wanted):
+        path = folder / f"{name}.{block.info[0]}"
+        wanted[path] = f'#line {block.line + 1} "{page.as_posix()}"\n{block.code}'
+    for stale in {*folder.glob("*.cpp"), *folder.glob("*.c")} - set(wanted):
         stale.unlink()
     for path, text in wanted.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:

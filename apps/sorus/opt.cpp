@@ -11,6 +11,8 @@
 #include "sorus/base/error.h"
 #include "sorus/compiler/executable.h"
 #include "sorus/compiler/pass_manager.h"
+#include "sorus/engine/choice.h"
+#include "sorus/engine/load.h"
 #include "sorus/ir/picture.h"
 
 namespace {
@@ -23,6 +25,8 @@ struct OptArguments {
   bool relaxed = false;
   bool each = false;
   bool report = false;
+  std::vector<std::string> libraries;
+  std::string engine;
 };
 
 std::string read_all(const std::string& path) {
@@ -44,11 +48,16 @@ void print_report(const sorus::ExecutableReport& r) {
   fmt::print(stderr, "nodes {}, of which {} in {} fused regions, kernel calls {}, views {}, ", r.nodes,
              r.fused_nodes, r.regions, r.steps, r.views);
   fmt::print(stderr, "layout conversions {}, in place {}\n", r.conversions, r.in_place);
+  if (r.parts > 0)
+    fmt::print(stderr, "parts of other engines {}, nodes in them {}, border copies {}\n", r.parts,
+               r.part_nodes, r.border_copies);
   fmt::print(stderr, "memory: planned {} bytes, naive {}, lower bound {}\n", r.planned_bytes, r.naive_bytes,
              r.lower_bound_bytes);
 }
 
 void run(const OptArguments& arguments) {
+  for (const std::string& library : arguments.libraries) sorus::load_engine(library);
+  const sorus::ScopedEngines wish({.use = arguments.engine});
   sorus::Graph graph = sorus::Graph::parse(read_all(arguments.file));
   graph.verify();
   sorus::PassOptions options;
@@ -85,5 +94,8 @@ void add_opt_command(CLI::App& app) {
   command.add_flag("--each", arguments->each, "print the graph after every pass");
   command.add_flag("--report", arguments->report, "times, kernels and memory on standard error");
   command.add_option("--picture", arguments->picture, "write the result as a picture to this .svg file");
+  command.add_option("--load", arguments->libraries, "shared libraries of engines, loaded before")
+      ->delimiter(',');
+  command.add_option("--engine", arguments->engine, "an engine that gets whatever it takes");
   command.callback([arguments] { run(*arguments); });
 }

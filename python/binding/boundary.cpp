@@ -1,6 +1,8 @@
 #include "sorus/compiler/boundary.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "binding/bridge.h"
 #include "binding/callables.h"
@@ -13,6 +15,9 @@
 #include "sorus/compiler/dump.h"
 #include "sorus/compiler/replay.h"
 #include "sorus/compiler/signatures.h"
+#include "sorus/engine/choice.h"
+#include "sorus/engine/engine.h"
+#include "sorus/engine/load.h"
 
 /// Boundaries for Python: the outermost calls that graph mode records once and compiles.
 namespace sorus::python {
@@ -173,6 +178,17 @@ void bind_boundary(nb::module_& m) {
   m.def("dump_graphs",
         [](int level, const std::string& folder) { dump_graphs(static_cast<GraphDump>(level), folder); });
   m.def("set_relaxed_numerics", [](bool on) { scope_state().relaxed_numerics = on; });
+  m.def("load_engine",
+        [](const std::string& path) { return without_gil([&] { return load_engine(path); }); });
+  m.def("engine_names", [] {
+    std::vector<std::string> names{std::string(kHostEngine)};
+    for (const auto& e : engines()) names.push_back(e->name());
+    return names;
+  });
+  m.def("set_engines",
+        [](std::string use, std::map<std::string, std::string> use_for, std::vector<std::string> forbid) {
+          set_engine_choice({std::move(use), std::move(use_for), std::move(forbid)});
+        });
   m.def("set_flush_denormal", &set_flush_denormal);
 }
 

@@ -47,6 +47,8 @@ _LAZY_NAMES = {
     "ms_class": "_jit",
     "lazy_inline": "_jit",
     "compile_stats": "_programs",
+    "engine_names": "_engines",
+    "load_engine": "_engines",
     "Program": "_programs",
     "Session": "_programs",
     "load_program": "_programs",

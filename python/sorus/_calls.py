@@ -33,6 +33,8 @@ def on_setting(name, value):
         _core.set_compile_cache(_context.get_context("compile_cache_path") if enabled else "")
     elif name == "numerics":
         _core.set_relaxed_numerics(value == "relaxed")
+    elif name in ("engine", "op_engines", "forbidden_engines"):
+        _core.set_engines(*(_context.get_context(n) for n in ("engine", "op_engines", "forbidden_engines")))
     elif name == "flush_denormal":
         _core.set_flush_denormal(value)
 

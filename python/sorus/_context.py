@@ -61,7 +61,11 @@ _VALUES = {
     "cpu_affinity": False,
     "numerics": "exact",
     "flush_denormal": False,
+    "engine": "",
+    "op_engines": {},
+    "forbidden_engines": [],
 }
+_SEEN_LATE = {"save_graphs", "save_graphs_path", "engine", "op_engines", "forbidden_engines"}
 _warned = set()
 _listeners = []
 _set = {}  # names in the order of their first change
@@ -146,7 +150,30 @@ def _deterministic(value):
     return value
 
 
+def _engine(value):
+    if not isinstance(value, str):
+        raise TypeError(f"set_context: engine has the wrong type: got {value!r}, need a name")
+    return value
+
+
+def _op_engines(value):
+    if not isinstance(value, dict) or not all(isinstance(s, str) for pair in value.items() for s in pair):
+        raise TypeError(f"set_context: op_engines has the wrong type: got {value!r}, need a dict of names")
+    return dict(value)
+
+
+def _forbidden_engines(value):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        raise TypeError(
+            f"set_context: forbidden_engines has the wrong type: got {value!r}, need a list of names"
+        )
+    return list(value)
+
+
 _CHECKS = {
+    "engine": _engine,
+    "op_engines": _op_engines,
+    "forbidden_engines": _forbidden_engines,
     "deterministic": _deterministic,
     "device_target": _device,
     "mode": _mode,
@@ -171,7 +198,10 @@ def set_context(**kwargs):
     1 writes every graph that is compiled as it was recorded and as it runs, True, 2 or 3 also after each
     pass, as text, as a picture and with a report of kernels and memory, to the folder `save_graphs_path`,
     "." by default; `enable_compile_cache` True keeps compiled graphs in files under `compile_cache_path`,
-    "." by default, for the next run of the program; an accelerator asked for is replaced by the CPU, with
+    "." by default, for the next run of the program; `engine` is the name of an engine (`load_engine`) that
+    runs whatever it takes of compiled calls, "cpu_reference" the plain kernels, in eager calls too,
+    `op_engines` a dictionary of the same by op, and `forbidden_engines` a list of engines that are never
+    used; an accelerator asked for is replaced by the CPU, with
     one warning.
     """
     for name, value in kwargs.items():
@@ -179,8 +209,8 @@ def set_context(**kwargs):
         if name in _CHECKS:
             kwargs[name] = _CHECKS[name](value)
     before = {name: _VALUES[name] for name in kwargs}
-    if "save_graphs" in kwargs or "save_graphs_path" in kwargs:
-        from . import _calls  # noqa: F401  it listens, and refuses a folder that cannot be
+    if not _SEEN_LATE.isdisjoint(kwargs):
+        from . import _calls  # noqa: F401  it listens, and refuses what cannot be
     _VALUES.update(kwargs)
     try:
         for name, value in kwargs.items():

@@ -348,6 +348,18 @@ def test_cpp_examples_go_on_in_later_blocks(tmp_path: Path) -> None:
     assert "example first is continued without a beginning" in problem
 
 
+def test_examples_in_c_are_written_as_such(tmp_path: Path) -> None:
+    page = write(tmp_path, "docs/a.md", "```c\n// example: plain\nint a;\n```\n```c\nint other;\n```\n")
+    folder = tmp_path / "out"
+    write_examples.write_examples(tmp_path, folder)
+    (source,) = folder.iterdir()
+    assert source.name == "plain.c"
+    assert "int other" not in source.read_text()
+    page.write_text("nothing\n")
+    write_examples.write_examples(tmp_path, folder)
+    assert not list(folder.iterdir())
+
+
 def test_example_names_are_unique(tmp_path: Path) -> None:
     write(tmp_path, "docs/a.md", "```cpp\n// example: same\n```\n```cpp\n// example: same\n```\n")
     (problem,) = check_docs.check_tree(tmp_path)

@@ -20,22 +20,25 @@ size_t flat_values(const Graph& graph) {
 }  // namespace
 
 std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
-                                                      std::span<const Strides> input_strides) {
-  auto binding = Binder(graph, nullptr, input_strides).run();
+                                                      std::span<const Strides> input_strides,
+                                                      EngineParts& parts) {
+  auto binding = Binder(graph, nullptr, input_strides, parts).run();
   while (!binding) {
     // Parts of a call may be refused in their turn, so that there is no bound to what is added.
     auto changed = std::make_shared<Graph>(*graph);
     changed->reserve_values(2 * flat_values(*graph));
-    binding = Binder(changed, changed.get(), input_strides).run();
+    binding = Binder(changed, changed.get(), input_strides, parts).run();
     graph = std::move(changed);
   }
   return binding;
 }
 
-Binder::Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides)
+Binder::Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides,
+               EngineParts& engine_parts)
     : owner_(std::move(graph)),
       graph_(*owner_),
       own_(own),
+      engine_parts_(engine_parts),
       binding_(std::make_shared<Executable::Binding>()),
       values_(graph_.value_count()),
       donor_taken_(graph_.inputs.size(), 0) {
@@ -100,7 +103,11 @@ void Binder::find_last_uses() {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     for (ValueId v : graph_.nodes[i].in)
       if (v != kNoValue) last_use_[static_cast<size_t>(v)] = static_cast<int32_t>(i);
-    if (graph_.nodes[i].op->check_values && !graph_.values_checked) last_check_ = static_cast<int32_t>(i);
+    const Node& n = graph_.nodes[i];
+    // An engine can fail as a check can.
+    const bool may_fail =
+        (n.op->check_values && !graph_.values_checked) || (n.body && !n.body->engine.empty());
+    if (may_fail) last_check_ = static_cast<int32_t>(i);
   }
   for (ValueId v : graph_.outputs) last_use_[static_cast<size_t>(v)] = INT32_MAX;
 }
@@ -151,6 +158,46 @@ void Binder::bind_node(const Node& node) {
 
 /// A call of a body as one step; false when nobody knows how to run it whole.
 bool Binder::bind_call(const Node& node) {
+  return node.body->engine.empty() ? bind_region_call(node) : bind_part(node);
+}
+
+/// Where an operand lies, or a row-major copy.
+BoundArray Binder::bind_body_operand(const Node& node, size_t i, bool row_major) {
+  const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
+  const BoundArray bound{v.buffer, v.offset, array_of(node.in[i])};
+  const Shape& shape = *bound.array.shape;
+  if (!row_major || is_contiguous(shape, bound.array.strides)) return bound;
+  return convert(node, bound, Strides::contiguous(shape));
+}
+
+bool Binder::bind_part(const Node& node) {
+  parts_.clear();
+  std::shared_ptr<const EnginePart> part = engine_parts_.find_or_compile(node.body);
+  if (!part) return false;
+  auto index = static_cast<int32_t>(&node - graph_.nodes.data());
+  std::vector<BoundArray> arrays;
+  for (size_t i = 0; i < node.in.size(); ++i) arrays.push_back(bind_body_operand(node, i, true));
+  for (const BoundArray& a : arrays) touch(a.buffer);
+  for (size_t i = 0; i < node.out.size(); ++i) {
+    const TensorType& type = graph_.type(node.out[i]);
+    const Array result{nullptr, type.dtype, &type.shape, Strides::contiguous(type.shape)};
+    arrays.push_back(bind_result(node, i, index, 0, std::span(arrays).first(node.in.size()), result));
+  }
+  Step step;
+  step.part = static_cast<int32_t>(binding_->parts.size());
+  push_step(step, node, arrays, node.in.size());
+  binding_->parts.push_back(std::move(part));
+  ExecutableReport& r = binding_->report;
+  ++r.parts;
+  for (const Node& n : node.body->nodes) {
+    const bool is_border = n.op == &to_engine_op() || n.op == &from_engine_op();
+    ++(is_border ? r.border_copies : r.part_nodes);
+    if (!is_border) ++r.nodes;
+  }
+  return true;
+}
+
+bool Binder::bind_region_call(const Node& node) {
   auto index = static_cast<int32_t>(&node - graph_.nodes.data());
   ArrayVector in;
   for (ValueId v : node.in) in.push_back(array_of(v));
@@ -159,12 +206,8 @@ bool Binder::bind_call(const Node& node) {
   std::unique_ptr<RegionProgram> program = bind_region(*node.body, in);
   if (!program) return false;
   std::vector<BoundArray> arrays;
-  for (size_t i = 0; i < in.size(); ++i) {
-    const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
-    BoundArray bound{v.buffer, v.offset, in[i]};
-    const bool as_is = (program->row_major_in >> i & 1U) == 0 || is_contiguous(*in[i].shape, in[i].strides);
-    arrays.push_back(as_is ? bound : convert(node, bound, Strides::contiguous(*in[i].shape)));
-  }
+  for (size_t i = 0; i < in.size(); ++i)
+    arrays.push_back(bind_body_operand(node, i, (program->row_major_in >> i & 1U) != 0));
   for (const BoundArray& a : arrays) touch(a.buffer);
   for (size_t i = 0; i < node.out.size(); ++i) {
     const TensorType& type = graph_.type(node.out[i]);

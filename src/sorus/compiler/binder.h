@@ -9,15 +9,17 @@
 namespace sorus {
 
 /// Resolves a graph for given input strides. Calls that cannot run as regions give way to their nodes, or to
-/// calls of parts.
+/// calls of parts. `parts` has the programs of engines.
 [[nodiscard]] std::shared_ptr<const Executable::Binding> bind_graph(std::shared_ptr<const Graph> graph,
-                                                                    std::span<const Strides> input_strides);
+                                                                    std::span<const Strides> input_strides,
+                                                                    EngineParts& parts);
 
 /// Resolves a graph for given input strides, node by node in order. Used once.
 class Binder {
  public:
   /// `own` is the same graph where it may be changed, else null.
-  Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides);
+  Binder(std::shared_ptr<const Graph> graph, Graph* own, std::span<const Strides> input_strides,
+         EngineParts& engine_parts);
   /// A call that cannot run as a region gives way to its nodes, or to these as calls of their own. Null when
   /// one should, and the graph may not be changed or has no room.
   std::shared_ptr<const Executable::Binding> run();
@@ -32,6 +34,9 @@ class Binder {
   [[nodiscard]] Array array_of(ValueId v) const;
   void bind_node(const Node& node);
   bool bind_call(const Node& node);
+  bool bind_region_call(const Node& node);
+  bool bind_part(const Node& node);
+  BoundArray bind_body_operand(const Node& node, size_t i, bool row_major);
   void push_step(Step step, const Node& node, std::span<const BoundArray> arrays, size_t in_count);
   bool bind_view(const Node& node);
   BoundArray bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array);
@@ -49,6 +54,7 @@ class Binder {
   std::shared_ptr<const Graph> owner_;
   const Graph& graph_;
   Graph* own_;
+  EngineParts& engine_parts_;
   std::shared_ptr<Executable::Binding> binding_;
   std::vector<int32_t> step_nodes_;   ///< by step: index of its node
   std::vector<BoundValue> values_;    ///< by value id

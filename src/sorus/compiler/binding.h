@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/executable.h"
 #include "sorus/ir/region.h"
 
@@ -17,15 +18,17 @@ struct BoundArray {
   Array array;          ///< with null data
 };
 
-/// One kernel call, or one region.
+/// One kernel call, one region, or one part of an engine.
 struct Step {
-  const Kernel* kernel = nullptr;         ///< null: copy operand 0 into the strides of result 0
-  const RegionProgram* region = nullptr;  ///< for a call with a body, instead of a kernel
+  const Kernel* kernel =
+      nullptr;  ///< null: a region, a part, or a copy of operand 0 with the strides of result 0
+  const RegionProgram* region = nullptr;
   const Node* node = nullptr;
   uint32_t first = 0;  ///< index of the first array
   uint32_t in_count = 0;
   uint32_t out_count = 0;
   int32_t workspace = -1;    ///< buffer, -1 for none
+  int32_t part = -1;         ///< index of an engine's part, -1 for none
   bool takes_input = false;  ///< a result may be written over an input
 };
 
@@ -50,6 +53,7 @@ struct BoundValue {
 struct Executable::Binding {
   std::shared_ptr<const Graph> graph;  ///< the executable's, or one in which calls gave way to their nodes
   std::vector<std::unique_ptr<RegionProgram>> regions;
+  std::vector<std::shared_ptr<const EnginePart>> parts;
   std::vector<Strides> input_strides;
   std::vector<BoundArray> arrays;
   std::vector<Step> steps;

@@ -6,6 +6,7 @@
 #include "sorus/base/fork_mutex.h"
 #include "sorus/compiler/frame.h"
 #include "sorus/compiler/signatures.h"
+#include "sorus/engine/choice.h"
 
 namespace sorus {
 namespace {
@@ -177,6 +178,8 @@ int64_t things_made() {
 
 void run_in_frame(BoundaryKey key, BoundaryBody body, void* context) {
   if (!boundaries_enabled()) return body(context);
+  if (const uint64_t engines = engines_key(); engines != 0) [[unlikely]]
+    key.add(engines);
   Borrowed borrowed(key.exact);
   Plan& plan = *borrowed.plan;
   const bool is_new = plan.segments.empty();
@@ -245,7 +248,9 @@ bool& boundaries_enabled() {
 }
 
 std::vector<Graph> recorded_graphs(uint64_t key) {
-  return PlanStore::instance().graphs(hash_combine(key, scope_state().hash()));
+  key = hash_combine(key, scope_state().hash());
+  const uint64_t engines = engines_key();
+  return PlanStore::instance().graphs(engines == 0 ? key : hash_combine(key, engines));
 }
 
 size_t clear_recordings() {

@@ -19,7 +19,9 @@
 #include "sorus/base/log.h"
 #include "sorus/compiler/build_id.h"
 #include "sorus/compiler/compile_stats.h"
+#include "sorus/compiler/partition.h"
 #include "sorus/dispatch/apply.h"
+#include "sorus/engine/choice.h"
 #include "sorus/formats/file.h"
 #include "sorus/formats/sealed.h"
 #include "sorus/ir/encoding.h"
@@ -197,6 +199,7 @@ std::string key_of(const Graph& graph, std::span<const Tensor> constants, const 
   digest.add(env_string("SORUS_SKIP_PASSES"));
   add_names(digest, options.skip);
   add_names(digest, options.only);
+  if (const std::string engines = engines_text(); !engines.empty()) digest.add(engines);
   digest.add(encode_graph(graph, {.known = constants, .sites = false}));
   std::string bytes;
   for (const Tensor& c : constants) {
@@ -244,6 +247,7 @@ Graph decode_entry(std::string_view bytes, std::span<const Tensor> constants, co
   SORUS_CHECK(
       found.inputs == recorded.inputs && found.outputs == recorded.outputs && found.slots <= recorded.slots,
       ValueError, "graph: is another one: got other inputs or results, need those that were recorded");
+  if (const std::string problem = parts_problem(graph); !problem.empty()) raise<ValueError>("{}", problem);
   return graph;
 }
 

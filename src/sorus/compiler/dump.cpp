@@ -10,6 +10,7 @@
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/log.h"
 #include "sorus/compiler/executable.h"
+#include "sorus/engine/engine.h"
 #include "sorus/ir/picture.h"
 
 namespace sorus {
@@ -56,6 +57,22 @@ std::string report_text(const ExecutableReport& r, const std::string& times) {
       "inputs that may be overwritten {}\nplanned bytes {}\nnaive bytes {}\nlower bound bytes {}\n{}",
       r.nodes, r.steps, r.regions, r.fused_nodes, r.views, r.conversions, r.in_place, r.donations,
       r.planned_bytes, r.naive_bytes, r.lower_bound_bytes, times);
+}
+
+/// Which engine has which calls; empty where the host has all of them.
+std::string engines_report(const Graph& graph, const ExecutableReport& r) {
+  if (r.parts == 0) return {};
+  std::string text = fmt::format("engine parts {}\nborder copies {}\nengine {} nodes {}\n", r.parts,
+                                 r.border_copies, kHostEngine, r.nodes - r.part_nodes);
+  int number = 0;
+  for (const Node& n : graph.nodes) {
+    if (!n.body || n.body->engine.empty()) continue;
+    std::string calls;
+    for (const Node& inner : n.body->nodes)
+      calls += fmt::format("{}{}", calls.empty() ? "" : ", ", inner.op->name);
+    text += fmt::format("part {} on {}: {}\n", number++, n.body->engine, calls);
+  }
+  return text;
 }
 
 }  // namespace
@@ -109,7 +126,9 @@ void DumpedCompilation::run_passes(Graph& graph, PassOptions options) {
 
 void DumpedCompilation::report(Executable& executable) {
   if (what_ == GraphDump::kOff) return;
-  write_file(prefix_ + "_report.txt", report_text(executable.report(), times_));
+  const ExecutableReport report = executable.report();
+  write_file(prefix_ + "_report.txt",
+             report_text(report, times_) + engines_report(executable.graph(), report));
 }
 
 }  // namespace sorus

@@ -48,7 +48,7 @@ class Run {
         arrays.push_back(a.array);
         if (a.buffer >= 0) arrays.back().data = base_[static_cast<size_t>(a.buffer)] + a.offset;
       }
-      run_step(s, arrays, slots);
+      s.kernel ? run_kernel(s, arrays, slots) : run_other(s, arrays);
     }
   }
 
@@ -96,14 +96,18 @@ class Run {
     return alone && whole ? input.storage : nullptr;
   }
 
-  void run_step(const Step& s, std::span<const Array> arrays, std::span<const AttrsBox> slots) {
+  /// A part of an engine, or a copy. Out of line, so that kernels do not pay for it.
+  [[gnu::noinline]] void run_other(const Step& s, std::span<const Array> arrays) {
     auto in = arrays.first(s.in_count);
     auto out = arrays.subspan(s.in_count);
-    if (!s.kernel) {
-      copy_strided(in[0].data, in[0].strides, out[0].data, out[0].strides, *in[0].shape,
-                   dtype_size(in[0].dtype));
-      return;
-    }
+    if (s.part >= 0) return at_site(s, [&] { b_.parts[static_cast<size_t>(s.part)]->run(in, out); });
+    copy_strided(in[0].data, in[0].strides, out[0].data, out[0].strides, *in[0].shape,
+                 dtype_size(in[0].dtype));
+  }
+
+  void run_kernel(const Step& s, std::span<const Array> arrays, std::span<const AttrsBox> slots) {
+    auto in = arrays.first(s.in_count);
+    auto out = arrays.subspan(s.in_count);
     const void* attrs =
         s.node->slot >= 0 ? slots[static_cast<size_t>(s.node->slot)].ref().data : s.node->attrs.ref().data;
     void* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
@@ -171,7 +175,7 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
   }
   // Binding takes other locks. Two threads may bind at once; the first to come is kept.
   const auto start = std::chrono::steady_clock::now();
-  std::shared_ptr<const Binding> made = bind_graph(graph_, strides);
+  std::shared_ptr<const Binding> made = bind_graph(graph_, strides, parts_);
   note_compile_event(CompileEvent::kBinding,
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   std::shared_ptr<const Binding> dropped;  // destroyed without the lock

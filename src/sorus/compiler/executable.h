@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/memory_plan.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ir/graph.h"
@@ -12,14 +13,17 @@ namespace sorus {
 
 /// Figures of a bound program, for reports and tests.
 struct ExecutableReport {
-  int nodes = 0;        ///< op calls, those inside regions included
-  int regions = 0;      ///< steps that are whole fused regions
-  int fused_nodes = 0;  ///< op calls inside them, whose values between them are never materialized
-  int steps = 0;        ///< kernels and regions that run
-  int views = 0;        ///< results that are free
-  int conversions = 0;  ///< operands copied into another layout
-  int in_place = 0;     ///< results written over a dead operand
-  int donations = 0;    ///< results that may take the storage of a dead input
+  int nodes = 0;          ///< op calls, those inside regions included
+  int regions = 0;        ///< steps that are whole fused regions
+  int fused_nodes = 0;    ///< op calls inside them, whose values between them are never materialized
+  int parts = 0;          ///< steps that other engines run
+  int part_nodes = 0;     ///< op calls inside them
+  int border_copies = 0;  ///< values that parts take into, or give back from, memory of their own
+  int steps = 0;          ///< kernels, regions and parts that run
+  int views = 0;          ///< results that are free
+  int conversions = 0;    ///< operands copied into another layout
+  int in_place = 0;       ///< results written over a dead operand
+  int donations = 0;      ///< results that may take the storage of a dead input
   int64_t planned_bytes = 0;
   int64_t naive_bytes = 0;
   int64_t lower_bound_bytes = 0;
@@ -58,6 +62,7 @@ class SORUS_API Executable {
   /// Null when there is none; under the lock.
   [[nodiscard]] std::shared_ptr<const Binding> known_binding(std::span<const Strides> strides) const;
   std::shared_ptr<const Graph> graph_;
+  EngineParts parts_;
   std::vector<std::shared_ptr<const Binding>> bindings_;
 };
 

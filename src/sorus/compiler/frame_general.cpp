@@ -2,6 +2,7 @@
 
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/frame.h"
+#include "sorus/compiler/partition.h"
 
 /// Following a general plan: the first call with new extents goes by what recordings with others have in
 /// common. Inference gives the types of each call, nothing is computed before a segment ends, and the plan of
@@ -112,7 +113,8 @@ std::unique_ptr<Executable> Frame::compile_segment(Graph graph, const SegmentPro
   GeneralPlan* general = segment_->general_index < 0 ? nullptr : plan_->general.get();
   const auto index = static_cast<size_t>(segment_->general_index);
   if (general)
-    if (auto made = general->instance(index, program.live, program.slots, plan_->extents)) {
+    if (auto made = general->instance(index, program.live, program.slots, plan_->extents);
+        made && parts_problem(*made).empty()) {  // engines may take some extents and not others
       ++follow_stats().instances;
       return compile_as_is(std::move(*made));
     }

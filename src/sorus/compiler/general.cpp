@@ -344,6 +344,7 @@ class GeneralPlan::Instance {
   bool merge(Node& to, const Node& other) const {
     if (to.op != other.op || to.slot != other.slot || to.varies != other.varies || !to.body != !other.body)
       return false;
+    if (to.body && to.body->engine != other.body->engine) return false;
     if (!(to.attrs == other.attrs)) {
       const Attributes* found = find(to.op, to.attrs, other.attrs);
       if (!found) return false;  // a pass made them

@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "sorus/base/flags.h"
+#include "sorus/compiler/partition.h"
+#include "sorus/engine/choice.h"
 
 namespace sorus {
 namespace {
@@ -14,6 +16,7 @@ constexpr std::array kPasses = {
     Pass{"cse", Exactness::kExact, eliminate_common},
     Pass{"constant_fold", Exactness::kExact, fold_constants},
     Pass{"dce", Exactness::kExact, eliminate_dead},
+    Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},
 };
 
@@ -27,9 +30,16 @@ std::string pass_names() {
   return all;
 }
 
+/// `engine.pass`: the passes of an engine are known to it alone.
+bool is_of_engine(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  return dot != std::string::npos && find_engine(name.substr(0, dot)) != nullptr;
+}
+
 void check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names)
-    SORUS_CHECK(std::any_of(kPasses.begin(), kPasses.end(), [&](const Pass& p) { return p.name == name; }),
+    SORUS_CHECK(std::any_of(kPasses.begin(), kPasses.end(), [&](const Pass& p) { return p.name == name; }) ||
+                    is_of_engine(name),
                 ValueError, "passes: name is unknown: got '{}', need one of {}", name, pass_names());
 }
 
@@ -42,6 +52,40 @@ std::vector<std::string> split_names(const std::string& text) {
     at = end + 1;
   }
   return names;
+}
+
+template <class F>
+void timed(std::string_view name, Graph& graph, const PassOptions& options, F&& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  try {
+    graph.verify();
+  } catch (const InternalError& e) {
+    raise<InternalError>("after pass {}: {}", name, e.what());
+  }
+  if (options.after) options.after(name, graph, seconds);
+}
+
+void run_on_part(const EnginePass& pass, Node& part) {
+  const std::string engine = part.body->engine;
+  auto body = std::make_shared<Graph>(*part.body);
+  pass.run(*body);
+  body->engine = engine;
+  part.body = std::move(body);
+}
+
+/// The engines' own passes, each over all parts of its engine.
+void run_engine_passes(Graph& graph, const PassOptions& options) {
+  for (const std::shared_ptr<Engine>& engine : engines_of(graph))
+    for (const EnginePass& pass : engine->passes()) {
+      const std::string name = engine->name() + "." + pass.name;
+      if ((pass.relaxed && !options.relaxed) || listed(options.skip, name)) continue;
+      timed(name, graph, options, [&] {
+        for (Node& n : graph.nodes)
+          if (n.body && n.body->engine == engine->name()) run_on_part(pass, n);
+      });
+    }
 }
 
 }  // namespace
@@ -59,18 +103,12 @@ void run_passes(Graph& graph, const PassOptions& options) {
   check_names(options.only);
   check_names(skipped);
   for (const Pass& pass : kPasses) {
+    if (pass.needed && !pass.needed()) continue;
     if (pass.exactness == Exactness::kRelaxed && !options.relaxed) continue;
     if (listed(options.skip, pass.name) || listed(skipped, pass.name)) continue;
     if (!options.only.empty() && !listed(options.only, pass.name)) continue;
-    auto start = std::chrono::steady_clock::now();
-    pass.run(graph);
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    try {
-      graph.verify();
-    } catch (const InternalError& e) {
-      raise<InternalError>("after pass {}: {}", pass.name, e.what());
-    }
-    if (options.after) options.after(pass.name, graph, seconds);
+    timed(pass.name, graph, options, [&] { pass.run(graph); });
+    if (pass.run == partition) run_engine_passes(graph, options);
   }
 }
 

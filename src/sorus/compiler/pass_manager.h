@@ -18,6 +18,7 @@ struct Pass {
   std::string_view name;
   Exactness exactness = Exactness::kExact;
   void (*run)(Graph&) = nullptr;
+  bool (*needed)() = nullptr;  ///< where it says no, nothing is run nor verified; null: always
 };
 
 /// The passes of the library in the order in which they run.
@@ -44,6 +45,7 @@ void canonicalize(
 void eliminate_common(Graph& graph);  ///< computes equal calls once
 void fold_constants(Graph& graph);    ///< computes what depends on constants alone, by the eager kernels
 void eliminate_dead(Graph& graph);    ///< drops what no output needs
+void partition(Graph& graph);         ///< gives calls to engines, and cuts the graph into their parts
 void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
 
 /// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <mutex>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "sorus/compiler/compile.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/dispatch/body.h"
+#include "sorus/engine/choice.h"
 #include "sorus/formats/file.h"
 #include "sorus/formats/sealed.h"
 #include "sorus/ir/byte_stream.h"
@@ -82,7 +84,11 @@ void check_type(const ProgramValue& need, const Tensor& got) {
 struct Program::State {
   Graph graph;
   std::vector<ProgramValue> inputs, outputs;
-  mutable std::array<std::unique_ptr<Executable>, 2> executables;  ///< exact, relaxed
+  struct Compiled {
+    uint64_t settings;  ///< numerics and engines
+    std::unique_ptr<Executable> executable;
+  };
+  mutable std::list<Compiled> compiled;  ///< under fork_mutex_of(this); what is there stays
 
   State(Graph g, std::vector<std::string> input_names, std::vector<std::string> output_names)
       : graph(std::move(g)) {
@@ -94,17 +100,23 @@ struct Program::State {
     check_names(outputs, "output");
   }
   Executable& executable() const {
-    const size_t which = scope_state().relaxed_numerics ? 1 : 0;
+    const uint64_t settings = hash_combine(engines_key(), scope_state().relaxed_numerics ? 1 : 0);
     ForkMutex& mutex = fork_mutex_of(this);
     {
       std::lock_guard lock(mutex);
-      if (executables[which]) return *executables[which];
+      if (Executable* known = find(settings)) return *known;
     }
     // Compiling takes other locks. Of two threads that compile at once, the first to come is kept.
     std::unique_ptr<Executable> made = sorus::compile(graph);
     std::lock_guard lock(mutex);
-    if (!executables[which]) executables[which].swap(made);
-    return *executables[which];
+    if (Executable* known = find(settings)) return *known;
+    compiled.push_back({settings, std::move(made)});
+    return *compiled.back().executable;
+  }
+  [[nodiscard]] Executable* find(uint64_t settings) const {
+    for (const Compiled& c : compiled)
+      if (c.settings == settings) return c.executable.get();
+    return nullptr;
   }
 };
 

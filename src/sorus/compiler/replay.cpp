@@ -15,6 +15,7 @@
 #include "sorus/compiler/poison.h"
 #include "sorus/core/generator.h"
 #include "sorus/core/parameter.h"
+#include "sorus/engine/choice.h"
 
 namespace sorus {
 namespace {
@@ -185,7 +186,7 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
 TensorList PureFunction::operator()(const TensorList& in) {
   const ScopeState& scope = scope_state();
   if (scope.recorder || scope.gradients || !boundaries_enabled()) return f_(in);
-  BoundaryKey types(scope.hash());
+  BoundaryKey types(hash_combine(scope.hash(), engines_key()));
   types.add(in);
   const uint64_t key = types.exact;
   std::shared_ptr<Program> program = find(key);

@@ -55,7 +55,7 @@ class Encoder {
     constants(g);
     out_.number(g.nodes.size());
     for (const Node& n : g.nodes) {
-      text(n.op->name);
+      text(call_name(n));
       out_.number(n.in.size());
       for (ValueId v : n.in) out_.number(v == kNoValue ? 0 : number(numbers, v) + 1);
       out_.number(static_cast<uint64_t>(n.slot + 1) << 1 | (n.varies ? 1 : 0));
@@ -209,9 +209,10 @@ class Decoder {
 
   Node node(Graph& g, bool mapped, int depth) {
     Node n;
-    const std::string_view name = text();
-    const bool has_body = name == call_op().name;
-    n.op = has_body ? &call_op() : find_op(name);
+    std::string_view name = text();
+    std::string engine = split_call_name(&name);
+    n.op = find_graph_op(name);
+    const bool has_body = n.op == &call_op();
     if (!n.op) in_.fail(fmt::format("an op of this library, not '{}'", name));
     for (size_t k = in_.count(); k > 0; --k)
       n.in.push_back(static_cast<ValueId>(in_.index(g.value_count() + 1)) - 1);
@@ -219,10 +220,13 @@ class Decoder {
     if (slot >> 1 > INT32_MAX) in_.fail("a smaller slot");
     n.slot = static_cast<int32_t>(slot >> 1) - 1;
     n.varies = (slot & 1) != 0;
-    if (has_body)
-      n.body = std::make_shared<const Graph>(graph(mapped, depth + 1));
-    else
+    if (has_body) {
+      auto body = std::make_shared<Graph>(graph(mapped, depth + 1));
+      body->engine = std::move(engine);
+      n.body = std::move(body);
+    } else {
       n.attrs = attributes(*n.op, depth);
+    }
     for (size_t k = in_.count(); k > 0; --k) n.out.push_back(g.add_value(type()));
     const std::string_view site = text();
     n.site = mapped && options_.site ? options_.site(site) : std::string(site);

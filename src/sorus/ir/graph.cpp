@@ -63,6 +63,53 @@ const OpDef& call_op() {
   return op;
 }
 
+namespace {
+
+TypeList same_type(const InferContext& c) { return {c.in(0)}; }
+Views same_bytes(const InferContext&, const Strides& strides, int64_t offset) { return {{strides, offset}}; }
+
+constexpr std::string_view kOn = " on ";
+
+}  // namespace
+
+const OpDef& to_engine_op() {
+  static const OpDef op{.name = "to_engine",
+                        .doc = "Brings a value into an engine's memory.",
+                        .inputs = {{"x"}},
+                        .infer = same_type,
+                        .view = same_bytes};
+  return op;
+}
+
+const OpDef& from_engine_op() {
+  static const OpDef op{.name = "from_engine",
+                        .doc = "Brings a value back from an engine's memory.",
+                        .inputs = {{"x"}},
+                        .infer = same_type,
+                        .view = same_bytes};
+  return op;
+}
+
+const OpDef* find_graph_op(std::string_view name) {
+  for (const OpDef* op : {&call_op(), &to_engine_op(), &from_engine_op()})
+    if (op->name == name) return op;
+  return find_op(name);
+}
+
+std::string call_name(const Node& node) {
+  std::string name(node.op->name);
+  if (node.body && !node.body->engine.empty()) name.append(kOn).append(node.body->engine);
+  return name;
+}
+
+std::string split_call_name(std::string_view* name) {
+  const std::string_view call = call_op().name;
+  if (!name->starts_with(call) || !name->substr(call.size()).starts_with(kOn)) return {};
+  const std::string engine(name->substr(call.size() + kOn.size()));
+  *name = call;
+  return engine;
+}
+
 Node& Graph::add_call(std::shared_ptr<const Graph> body, std::span<const ValueId> in) {
   Node node;
   node.op = &call_op();

@@ -34,11 +34,19 @@ struct Node {
 /// The op of nodes with a body. It has no kernel and stands in no table: whoever meets it runs the body, or
 /// puts its nodes in place of the call.
 [[nodiscard]] SORUS_API const OpDef& call_op();
+/// The borders of a part that runs on an engine with memory of its own: a value of the host's becomes one of
+/// the engine's, and the other way round. They stand in no table, change no bit, and on the host are views.
+[[nodiscard]] SORUS_API const OpDef& to_engine_op();
+[[nodiscard]] SORUS_API const OpDef& from_engine_op();
+/// An op of the table or one of these; null for another name.
+[[nodiscard]] SORUS_API const OpDef* find_graph_op(std::string_view name);
 
 /// A program as a pure, topologically ordered list of op calls in static single assignment form.
 class SORUS_API Graph {
  public:
   std::string name = "main";
+  /// Of the body of a call: the engine that runs it whole; empty for a fused region and for other graphs.
+  std::string engine;
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
@@ -90,6 +98,11 @@ class SORUS_API Graph {
   std::vector<TensorType> types_;
   std::vector<Tensor> constants_;
 };
+
+/// What stands before the operands of a node in text: the name of its op, and `call on ENGINE` for a part.
+[[nodiscard]] SORUS_API std::string call_name(const Node& node);
+/// The inverse: the engine of a call, empty where it has none. `name` becomes that of the op.
+[[nodiscard]] SORUS_API std::string split_call_name(std::string_view* name);
 
 /// Types of a node's operands, null where absent.
 [[nodiscard]] SORUS_API SmallVector<const TensorType*, 8> operand_types(const Graph& graph, const Node& node);

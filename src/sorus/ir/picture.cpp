@@ -125,7 +125,7 @@ class Drawing {
                            v == kNoValue ? "none" : fmt::format("%{}", numbers[static_cast<size_t>(v)]));
       return all;
     };
-    b.lines[0] += " @" + body.name;
+    b.lines[0] += (body.engine.empty() ? " @" : " on " + body.engine + " @") + body.name;
     const size_t told = body.nodes.size() > kMaxInside ? kMaxInside - 1 : body.nodes.size();
     for (const Node& n : std::span(body.nodes).first(told))
       b.lines.push_back(shortened(fmt::format("{} = {}({})", list(n.out), n.op->name, list(n.in))));

@@ -87,9 +87,10 @@ class Parser {
     values_[id] = graph_.add_constant(Tensor(std::move(v)));
   }
   void call(const std::vector<ValueId>& out) {
-    std::string name(until("("));
-    const bool has_body = name == call_op().name;
-    const OpDef* op = has_body ? &call_op() : find_op(name);
+    std::string_view name = until("(");
+    std::string engine = split_call_name(&name);
+    const OpDef* op = find_graph_op(name);
+    const bool has_body = op == &call_op();
     if (!op) fail(fmt::format("the name of an op, not '{}'", name));
     std::vector<ValueId> in;
     while (!accept(")")) {
@@ -98,7 +99,8 @@ class Parser {
     }
     if (has_body) {
       expect(" ");
-      auto graph = std::make_shared<const Graph>(body());
+      auto graph = std::make_shared<Graph>(body());
+      graph->engine = std::move(engine);
       return results(out, graph_.add_call(std::move(graph), in));
     }
     int32_t slot = accept(" slot ") ? static_cast<int32_t>(integer()) : -1;
@@ -238,7 +240,7 @@ std::string Graph::text(const std::string& indent) const {
       out += fmt::format("{}  {} = constant {} : {}\n", indent, value(static_cast<ValueId>(v)),
                          hex_bytes(constants_[v]), types_[v]);
   for (const Node& n : nodes) {
-    out += fmt::format("{}  {} = {}({})", indent, list(n.out, value), n.op->name, list(n.in, value));
+    out += fmt::format("{}  {} = {}({})", indent, list(n.out, value), call_name(n), list(n.in, value));
     if (n.body) out += " " + n.body->text(indent + "  ");
     if (n.slot >= 0) out += fmt::format(" slot {}", n.slot);
     if (n.varies) out += " varies";
