@@ -18,6 +18,7 @@ constexpr std::array kPasses = {
     Pass{"dce", Exactness::kExact, eliminate_dead},
     Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},
+    Pass{"order", Exactness::kExact, order},
 };
 
 bool listed(const std::vector<std::string>& names, std::string_view name) {

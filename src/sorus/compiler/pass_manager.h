@@ -46,7 +46,8 @@ void eliminate_common(Graph& graph);  ///< computes equal calls once
 void fold_constants(Graph& graph);    ///< computes what depends on constants alone, by the eager kernels
 void eliminate_dead(Graph& graph);    ///< drops what no output needs
 void partition(Graph& graph);         ///< gives calls to engines, and cuts the graph into their parts
-void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
+void fuse(Graph& graph);   ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
+void order(Graph& graph);  ///< puts calls that free memory as early as they can stand
 
 /// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.
 SORUS_API void replace_uses(Graph& graph, std::span<const ValueId> to);
