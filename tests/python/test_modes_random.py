@@ -99,6 +99,29 @@ def test_random_programs_agree(seed):
         assert graph[i] == expected, f"call {i} in graph mode\n{source}"
 
 
+# Ops that have one result in all kernels.
+EXACT_OPS = "abs add broadcast_to concat div exp maximum mul neg reshape sub tanh transpose where".split()
+CHOICES = [{"engine": "cpu_reference"}, {"op_engines": dict.fromkeys(EXACT_OPS, "cpu_reference")}]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=["reference", "some ops"])
+@pytest.mark.parametrize("seed", range(PROGRAMS // 3))
+def test_random_programs_agree_on_other_engines(seed, choice):
+    source = write(seed)
+
+    def program(wrap):
+        return calls_of(seed, source, wrap)
+
+    ms.set_context(**choice)
+    try:
+        plain = trace(program, lambda function: function)
+        compiled = trace(program, ms.jit)
+    finally:
+        ms.set_context(engine="", op_engines={})
+    for i, expected in enumerate(plain):
+        assert compiled[i] == expected, f"call {i} compiled\n{source}"
+
+
 def test_most_programs_compute_something():
     finished = 0
     for seed in range(PROGRAMS):

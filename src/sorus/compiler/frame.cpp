@@ -10,6 +10,7 @@
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/frame_store.h"
 #include "sorus/compiler/poison.h"
+#include "sorus/compiler/reference_kernels.h"
 
 namespace sorus {
 namespace {
@@ -141,6 +142,7 @@ void Frame::begin(Plan& plan, std::shared_ptr<GeneralPlan> general) {
   segment_ = plan.head;
   previous_ = nullptr;
   missed_ = false;
+  reference_ = reference_kernels_only();
   outside_.clear();
   start_segment(0, next_number());
   mode_ = plan.given_up ? Mode::kOff : segment_ ? Mode::kFollow : Mode::kRecord;
@@ -664,6 +666,7 @@ void Frame::compute_aside(Value& v) {
   Cone cone;
   if (!copy_cone(v, &cone)) return;
   Aside aside;
+  const ReferenceKernels kernels(reference_);
   std::vector<Tensor> results(cone.wanted.size());
   for (const RecordedCall& call : cone.calls) compute_call(call, call.attrs, cone.inputs, results);
   std::lock_guard lock(lock_);

@@ -137,6 +137,7 @@ class Frame final : public Recorder, public PendingSource, public HandleLog {
   size_t at_ = 0;     ///< calls of the segment so far
   int32_t base_ = 0;  ///< results before the segment
   bool missed_ = false;
+  bool reference_ = false;   ///< its calls are computed by reference kernels, whatever thread does it
   uint64_t log_number_ = 0;  ///< of the segment, for HandleToken::logged_in
   Outside outside_;
   SpinLock lock_;

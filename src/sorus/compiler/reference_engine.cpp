@@ -1,3 +1,4 @@
+#include "sorus/compiler/reference_kernels.h"
 #include "sorus/core/tensor.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/engine/engine.h"
@@ -7,17 +8,6 @@ namespace sorus {
 namespace {
 
 constexpr double kSlower = 20;  // than the kernels of the host, about
-
-class ReferenceKernels {
- public:
-  ReferenceKernels() : saved_(reference_kernels_only()) { reference_kernels_only() = true; }
-  ~ReferenceKernels() { reference_kernels_only() = saved_; }
-  ReferenceKernels(const ReferenceKernels&) = delete;
-  ReferenceKernels& operator=(const ReferenceKernels&) = delete;
-
- private:
-  bool saved_;
-};
 
 /// A value over bytes that belong to the caller.
 Tensor borrow(const Array& a) {
@@ -39,7 +29,7 @@ class ReferenceProgram final : public EngineProgram {
   }
 
   void run(std::span<const Array> in, std::span<const Array> out) override {
-    const ReferenceKernels scope;
+    const ReferenceKernels scope(true);
     std::vector<Tensor> values(part_->value_count());
     for (size_t v = 0; v < values.size(); ++v) values[v] = part_->constant(static_cast<ValueId>(v));
     for (size_t i = 0; i < in.size(); ++i) values[static_cast<size_t>(part_->inputs[i])] = borrow(in[i]);

@@ -57,7 +57,8 @@ std::string difference(const std::vector<TensorType>& before, const std::vector<
     return fmt::format("it is given {} tensors, and was given {}", now.size(), before.size());
   for (size_t i = 0; i < now.size(); ++i)
     if (!(now[i] == before[i])) return fmt::format("tensor {} is {}, and was {}", i, now[i], before[i]);
-  return "its types are the same, and a setting (gradients, mixed precision, numerics) or the thread is "
+  return "its types are the same, and a setting (gradients, mixed precision, numerics, engines) or the "
+         "thread is "
          "another";
 }
 

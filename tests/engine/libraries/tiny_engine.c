@@ -58,9 +58,11 @@ static double cost(void* context, const SorusCall* call) {
   return 1;
 }
 
+/* 0 where there are too many values. */
 static int read_line(Program* p, char* line) {
   int out = 0, a = 0, b = 0;
   char op[8];
+  if (sscanf(line, " %%%d", &out) == 1 && out >= kMostValues) return 0;
   if (sscanf(line, " %%%d = constant 0x", &out) == 1 && strstr(line, "constant")) {
     p->constants[out] = strstr(line, "0x") + 2;
     p->numel[out] = numel_of(strstr(line, " : "));
@@ -78,6 +80,8 @@ static int read_line(Program* p, char* line) {
   return 1;
 }
 
+static void destroy(void* context, void* program);
+
 static int compile(void* context, const char* graph, size_t size, void** program, char* message) {
   (void)context;
   if (tiny_fault == 1) return fail(message, SORUS_NOT_SUPPORTED, "tiny: no room: got 1 call, need 0");
@@ -88,14 +92,18 @@ static int compile(void* context, const char* graph, size_t size, void** program
   memcpy(p->text, graph, size + 1);
   char* rest = p->text;
   char* line = strsep(&rest, "\n");
-  for (char* at = strchr(line, '%'); at; at = strchr(at + 1, '%')) {
+  for (char* at = strchr(line, '%'); at && p->input_count < kMostValues; at = strchr(at + 1, '%')) {
     const int id = atoi(at + 1);
     p->inputs[p->input_count++] = id;
     p->numel[id] = numel_of(strchr(at, ':'));
   }
-  while (rest && (line = strsep(&rest, "\n")) && *line != '}') read_line(p, line);
   ++tiny_programs;
   *program = p;
+  while (rest && (line = strsep(&rest, "\n")) && *line != '}')
+    if (!read_line(p, line)) {
+      destroy(context, p);
+      return fail(message, SORUS_NOT_SUPPORTED, "tiny: too many values: got 256 or more, need fewer");
+    }
   return SORUS_OK;
 }
 

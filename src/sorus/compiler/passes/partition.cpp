@@ -14,6 +14,7 @@ namespace {
 
 constexpr int32_t kNone = -1;
 constexpr int kMostSweeps = 4;
+constexpr int kMostRounds = 8;
 
 double bytes_of(const TensorType& t) {
   return static_cast<double>(t.shape.numel()) * static_cast<double>(dtype_size(t.dtype));
@@ -204,7 +205,7 @@ class Assigner {
                    })->engine;
     for (int sweep = 0; sweep < kMostSweeps && improve(sweep % 2 == 1); ++sweep) {
     }
-    while (drop_parts_that_lose()) {
+    for (int round = 0; round < kMostRounds && drop_parts_that_lose(); ++round) {
     }
     return std::move(chosen_);
   }
