@@ -36,7 +36,7 @@ TEST(Partition, WithoutEnginesThereIsNoPass) {
   std::vector<std::string> run;
   options.after = [&](std::string_view pass, const Graph&, double) { run.emplace_back(pass); };
   run_passes(graph, options);
-  EXPECT_EQ(run, (std::vector<std::string>{"canonicalize", "cse", "constant_fold", "dce", "fuse"}));
+  EXPECT_EQ(run, (std::vector<std::string>{"canonicalize", "cse", "constant_fold", "dce", "fuse", "order"}));
   EXPECT_FALSE(engines_wanted());
   EXPECT_EQ(engines_text(), "");
 }

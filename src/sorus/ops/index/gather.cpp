@@ -46,6 +46,10 @@ void vjp_gather(VjpContext& c) {
 TypeList infer_gather_backward(const InferContext& c) {
   const auto& a = c.attrs<GatherBackwardAttrs>();
   const Shape& g = c.shape(0);
+  SORUS_CHECK(
+      a.batch_dims >= 0 && a.batch_dims <= a.axis && a.batch_dims <= c.shape(1).rank() && a.axis <= g.rank(),
+      ValueError, "gather_backward: axes do not fit: got axis {} and batch_dims {} for shapes {} and {}",
+      a.axis, a.batch_dims, g, c.shape(1));
   int rank = c.shape(1).rank() - static_cast<int>(a.batch_dims);
   auto axis = static_cast<int>(a.axis);
   bool fits = axis + rank <= g.rank();

@@ -9,6 +9,9 @@ namespace {
 
 /// The shape of a diagonal: the other axes in order, then its length.
 Shape diagonal_shape(const Shape& x, const DiagonalAttrs& a) {
+  for (int64_t axis : {a.axis1, a.axis2})
+    SORUS_CHECK(axis >= 0 && axis < x.rank(), ValueError,
+                "diagonal: axis is out of range: got {} for shape {}, need 0 to {}", axis, x, x.rank() - 1);
   SORUS_CHECK(a.axis1 != a.axis2, ValueError, "diagonal: the axes are the same: got {} twice, need two axes",
               a.axis1);
   Shape out;
