@@ -9,6 +9,7 @@ from .. import _core, _functions as F, ops
 from .._core import Tensor
 from ..common.parameter import Parameter, ParameterTuple
 from ..nn.cell import Cell
+from ..nn.layer.basic import given
 from ..nn.optim._checks import check_gradients
 
 _float32 = _core.dtypes["float32"]
@@ -106,15 +107,7 @@ class SGD(Optimizer):
     def __init__(
         self, params, lr, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False
     ):
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals(), "params"))
         self.accum = self._state("accum")
         self.stat = ParameterTuple(
             [
@@ -173,15 +166,7 @@ class Adam(Optimizer):
         *,
         maximize=False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, given(locals(), "params"))
         self.exp_avg = self._state("exp_avg")
         self.exp_avg_sq = self._state("exp_avg_sq")
         self.max_exp_avg_sq = None
@@ -245,4 +230,4 @@ class AdamW(Adam):
         *,
         maximize=False,
     ):
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(**given(locals()))

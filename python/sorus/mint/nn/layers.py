@@ -8,7 +8,7 @@ from ...common.initializer import HeUniform, Normal, Uniform, initializer
 from ...common.parameter import Parameter
 from ...nn.cell import Cell
 from ...nn.layer import padding as _padding
-from ...nn.layer.basic import Identity as _Identity, check_positive_int
+from ...nn.layer.basic import Identity as _Identity, check_groups, check_positive_int, given
 from . import functional
 
 _float32, _int32 = _core.dtypes["float32"], _core.dtypes["int32"]
@@ -200,11 +200,7 @@ class _Conv(Cell):
             ("groups", groups),
         ):
             check_positive_int(value, name, what)
-        if in_channels % groups or out_channels % groups:
-            raise ValueError(
-                f"{what}: channels do not fall into groups: got {in_channels} and {out_channels} channels "
-                f"in {groups} groups, need multiples"
-            )
+        check_groups(groups, what, in_channels, out_channels)
         modes = ("zeros",) if self._transposed else ("zeros", "reflect", "replicate", "circular")
         if padding_mode not in modes:
             raise ValueError(f"{what}: unknown padding_mode: got {padding_mode!r}, need one of {modes}")
@@ -260,18 +256,7 @@ class _ForwardConv(_Conv):
         padding_mode="zeros",
         dtype=None,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            dtype,
-        )
+        super().__init__(**given(locals()))
 
     def construct(self, input):
         padding = self.padding
@@ -321,18 +306,7 @@ class ConvTranspose2d(_Conv):
         padding_mode="zeros",
         dtype=None,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            dtype,
-        )
+        super().__init__(**given(locals(), "output_padding"))
         self.output_padding = _each(output_padding, 2, "output_padding", "ConvTranspose2d")
 
     def construct(self, input):
@@ -427,7 +401,7 @@ class SyncBatchNorm(_BatchNorm):
         process_group=None,
         dtype=None,
     ):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(**given(locals(), "process_group"))
         self.process_group = process_group
 
 
@@ -438,11 +412,7 @@ class GroupNorm(Cell):
         super().__init__()
         self.num_groups = check_positive_int(num_groups, "num_groups", "GroupNorm")
         self.num_channels = check_positive_int(num_channels, "num_channels", "GroupNorm")
-        if num_channels % num_groups:
-            raise ValueError(
-                f"GroupNorm: channels do not fall into groups: got {num_channels} channels in "
-                f"{num_groups} groups, need a multiple"
-            )
+        check_groups(num_groups, "GroupNorm", num_channels)
         self.eps, self.affine = eps, affine
         self.weight = _made("ones", (num_channels,), dtype, "weight") if affine else None
         self.bias = _made("zeros", (num_channels,), dtype, "bias") if affine else None

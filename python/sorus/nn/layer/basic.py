@@ -21,6 +21,21 @@ def check_positive_int(value, name, what):
     return value
 
 
+def check_groups(groups, what, *channels):
+    """Refuses channels that do not fall into groups."""
+    if any(count % groups for count in channels):
+        raise ValueError(
+            f"{what}: channels do not fall into groups: got {' and '.join(map(str, channels))} channels in "
+            f"{groups} groups, need multiples"
+        )
+
+
+def given(scope, *dropped):
+    """The arguments of a constructor by name, from its `locals()`, without those dropped."""
+    left_out = ("self", "__class__", *dropped)
+    return {name: value for name, value in scope.items() if name not in left_out}
+
+
 def check_bool(value, name, what):
     """The value, which must be a bool."""
     if not isinstance(value, bool):

@@ -6,6 +6,7 @@ from ... import _core, _functions, ops
 from ...common.initializer import HeUniform, Uniform, initializer
 from ...common.parameter import Parameter
 from ..cell import Cell
+from .basic import check_groups, check_positive_int, given
 
 _float32 = _core.dtypes["float32"]
 
@@ -20,12 +21,6 @@ def _numbers(value, count, name, what):
     if any(n < 1 for n in numbers):
         raise ValueError(f"{what}: '{name}' is out of range: got {value}, need 1 or more")
     return numbers
-
-
-def _given(scope, *dropped):
-    """The arguments of a constructor by name, from its `locals()`, without those dropped."""
-    left_out = ("self", "__class__", *dropped)
-    return {name: value for name, value in scope.items() if name not in left_out}
 
 
 class _Conv(Cell):
@@ -54,17 +49,8 @@ class _Conv(Cell):
         super().__init__()
         what = type(self).__name__
         for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(
-                    f"{what}: '{name}' has the wrong type: got {type(value).__name__}, need an int"
-                )
-            if value < 1:
-                raise ValueError(f"{what}: '{name}' is out of range: got {value}, need 1 or more")
-        if in_channels % group or out_channels % group:
-            raise ValueError(
-                f"{what}: channels do not fall into groups: got {in_channels} and {out_channels} channels "
-                f"in {group} groups, need multiples"
-            )
+            check_positive_int(value, name, what)
+        check_groups(group, what, in_channels, out_channels)
         if pad_mode not in ("same", "valid", "pad"):
             raise ValueError(f"{what}: unknown pad_mode: got {pad_mode!r}, need 'same', 'valid' or 'pad'")
         self.in_channels, self.out_channels, self.group = in_channels, out_channels, group
@@ -159,7 +145,7 @@ class Conv3d(_ForwardConv):
         data_format="NCDHW",
         dtype=_float32,
     ):
-        super().__init__(**_given(locals()))
+        super().__init__(**given(locals()))
 
 
 class _LineConv:
@@ -202,7 +188,7 @@ class Conv1d(_LineConv, _ForwardConv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(**_given(locals()))
+        super().__init__(**given(locals()))
 
 
 class _TransposedConv(_Conv):
@@ -224,7 +210,7 @@ class _TransposedConv(_Conv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(**_given(locals()))
+        super().__init__(**given(locals()))
         if output_padding not in (0, (0,) * self._axes) and pad_mode != "pad":
             raise ValueError(
                 f"{type(self).__name__}: 'output_padding' needs pad_mode 'pad': got {output_padding} with "
@@ -273,7 +259,7 @@ class Conv3dTranspose(_TransposedConv):
         data_format="NCDHW",
         dtype=_float32,
     ):  # noqa: ARG002
-        super().__init__(**_given(locals(), "data_format"))
+        super().__init__(**given(locals(), "data_format"))
 
 
 class Conv1dTranspose(_LineConv, _TransposedConv):
@@ -294,4 +280,4 @@ class Conv1dTranspose(_LineConv, _TransposedConv):
         bias_init=None,
         dtype=_float32,
     ):
-        super().__init__(**_given(locals()))
+        super().__init__(**given(locals()))

@@ -4,7 +4,7 @@ from ... import _core, _functions, ops
 from ...common.initializer import initializer
 from ...common.parameter import Parameter
 from ..cell import Cell
-from .basic import check_positive_int
+from .basic import check_groups, check_positive_int, given
 
 _float32 = _core.dtypes["float32"]
 
@@ -112,18 +112,7 @@ class SyncBatchNorm(_BatchNorm):
         process_groups=None,
         dtype=_float32,
     ):  # noqa: ARG002
-        super().__init__(
-            num_features,
-            eps,
-            momentum,
-            affine,
-            gamma_init,
-            beta_init,
-            moving_mean_init,
-            moving_var_init,
-            use_batch_statistics,
-            dtype=dtype,
-        )
+        super().__init__(**given(locals(), "process_groups"))
 
 
 class LayerNorm(Cell):
@@ -182,11 +171,7 @@ class GroupNorm(Cell):
         super().__init__()
         check_positive_int(num_groups, "num_groups", "GroupNorm")
         check_positive_int(num_channels, "num_channels", "GroupNorm")
-        if num_channels % num_groups:
-            raise ValueError(
-                f"GroupNorm: channels do not fall into groups: got {num_channels} in {num_groups}, "
-                "need a multiple"
-            )
+        check_groups(num_groups, "GroupNorm", num_channels)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self.gamma = Parameter(initializer(gamma_init, (num_channels,), dtype), "gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, (num_channels,), dtype), "beta", requires_grad=affine)
