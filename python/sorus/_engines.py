@@ -5,7 +5,7 @@ import os
 from . import _core
 
 
-def load_engine(path):
+def load_engine(path) -> str:
     """Loads an engine from a shared library and gives its name.
 
     From then on compiled calls may run on it: without being asked where it promises the bits of the host,
@@ -19,7 +19,7 @@ def load_engine(path):
     return _core.load_engine(os.fspath(path))
 
 
-def engine_names():
+def engine_names() -> "list[str]":
     """The names of all engines; the first is the host's.
 
     >>> import sorus

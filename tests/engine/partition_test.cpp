@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "sorus/compiler/pass_manager.h"
@@ -36,7 +37,8 @@ TEST(Partition, WithoutEnginesThereIsNoPass) {
   std::vector<std::string> run;
   options.after = [&](std::string_view pass, const Graph&, double) { run.emplace_back(pass); };
   run_passes(graph, options);
-  EXPECT_EQ(run, (std::vector<std::string>{"canonicalize", "cse", "constant_fold", "dce", "fuse", "order"}));
+  EXPECT_FALSE(run.empty());
+  EXPECT_EQ(std::count(run.begin(), run.end(), "partition"), 0);
   EXPECT_FALSE(engines_wanted());
   EXPECT_EQ(engines_text(), "");
 }
