@@ -19,6 +19,9 @@
 #include "sorus/compiler/replay.h"
 #include "sorus/core/parameter.h"
 #include "sorus/dispatch/body.h"
+#include "sorus/formats/sealed.h"
+#include "sorus/ir/byte_stream.h"
+#include "sorus/ir/encoding.h"
 #include "sorus/ir/graph_body.h"
 #include "sorus/ops/control/control.h"
 #include "sorus/ops/elementwise/elementwise.h"
@@ -419,6 +422,33 @@ TEST(EngineModes, APartOfAnUnknownEngineIsRefused) {
   Registered other({.takes = only({"tanh"})});
   expect_error<NotSupportedError>([&] { static_cast<void>(compiled(executable, {noise({2}, 1)})); },
                                   "engine test: a part has a call that it does not take: got mul");
+}
+
+TEST(EngineModes, AProgramThatIsCutIsRefused) {
+  Registered engine({.takes = only({"mul"})});
+  Graph graph = Graph::parse(kProduct);
+  run_passes(graph);
+  ByteWriter head;
+  head.text("by hand");
+  for (const char* name : {"x", "y"}) {
+    head.number(1);
+    head.text(name);
+  }
+  const std::string bytes = formats::seal("SRSPRG1", head.bytes() + encode_graph(graph));
+  expect_error<IOError>([&] { static_cast<void>(Program::from_bytes(bytes, "here")); },
+                        "here: graph: it is cut for engines: got a part for 'test'");
+}
+
+TEST(EngineModes, GradientsGoThroughParts) {
+  Registered engine({.takes = only({"mul"})});
+  Graph cut = Graph::parse(kProduct);
+  run_passes(cut);
+  ASSERT_EQ(parts_of(cut), "test: to_engine, mul, from_engine");
+  const Tensor x = noise({2}, 1);
+  auto gradient = [&](const Graph& graph) {
+    return bits_of(grad([&](const Tensor& t) { return apply_graph(graph, {t})[0]; }, x));
+  };
+  EXPECT_EQ(gradient(cut), gradient(Graph::parse(kProduct)));
 }
 
 TEST(EngineModes, AnEngineThatCannotCompileGivesWayUnlessItIsAskedFor) {

@@ -171,12 +171,16 @@ std::string Program::unsealed() const {
 
 namespace {
 
-void refuse_slots(const Graph& graph) {
+/// A program is a graph before the passes.
+void refuse_what_passes_make(const Graph& graph) {
   for (const Node& n : graph.nodes) {
+    SORUS_CHECK(!n.body || n.body->engine.empty(), ValueError,
+                "graph: it is cut for engines: got a part for '{}', need a graph as it was traced",
+                n.body->engine);
     SORUS_CHECK(n.slot < 0, ValueError,
                 "graph: a call of {} takes attributes at each run: got slot {}, need a graph that is whole",
                 n.op->name, n.slot);
-    if (n.body) refuse_slots(*n.body);
+    if (n.body) refuse_what_passes_make(*n.body);
   }
 }
 
@@ -193,7 +197,7 @@ Program Program::from_bytes(std::string_view bytes, const std::string& source) {
       for (std::string& name : list) name = std::string(in.text());
     }
     Graph graph = decode_graph(in.take(in.left()));
-    refuse_slots(graph);
+    refuse_what_passes_make(graph);
     SORUS_CHECK(names[0].size() == graph.inputs.size() && names[1].size() == graph.outputs.size(), ValueError,
                 "names: do not fit the graph: got {} and {}, need {} and {}", names[0].size(),
                 names[1].size(), graph.inputs.size(), graph.outputs.size());

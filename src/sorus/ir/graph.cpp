@@ -68,6 +68,10 @@ namespace {
 TypeList same_type(const InferContext& c) { return {c.in(0)}; }
 Views same_bytes(const InferContext&, const Strides& strides, int64_t offset) { return {{strides, offset}}; }
 
+void same_gradient(VjpContext& c) {
+  if (c.needs(0) && c.grad().defined()) c.set(0, c.grad());
+}
+
 constexpr std::string_view kOn = " on ";
 
 }  // namespace
@@ -77,6 +81,7 @@ const OpDef& to_engine_op() {
                         .doc = "Brings a value into an engine's memory.",
                         .inputs = {{"x"}},
                         .infer = same_type,
+                        .vjp = same_gradient,
                         .view = same_bytes};
   return op;
 }
@@ -86,6 +91,7 @@ const OpDef& from_engine_op() {
                         .doc = "Brings a value back from an engine's memory.",
                         .inputs = {{"x"}},
                         .infer = same_type,
+                        .vjp = same_gradient,
                         .view = same_bytes};
   return op;
 }
