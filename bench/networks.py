@@ -1,115 +1,211 @@
 #!/usr/bin/env python3
-"""Trains small networks in Sorus, eager and in graph mode, and in PyTorch: time of a step and peak memory.
+"""Times networks in Sorus, eager and in graph mode, beside PyTorch, JAX, ONNX Runtime and MindSpore.
 
-usage: networks.py [--rounds N] [--only NAME[,NAME]] [--threads N] [--write]
+usage: networks.py [--rounds N] [--seconds N] [--only NAME[,NAME]] [--peers NAME[,NAME]] [--threads N]
+                   [--wait] [--write]
 
-Every network has a process of its own per side, so that peak resident memory (VmHWM, all of the process:
-interpreter, framework, data, weights, activations) is that network's alone. The processes of a network live
-at the same time and take turns, one step at a time; medians are compared. PyTorch is set up as for run.py; it
-runs convolutional networks twice, in its usual layout and in channels-last, and the better of each figure is
-what Sorus is held to. With one thread, processor time is compared. --write puts the table into
-bench/RESULTS.md.
+--only takes names of cases or parts of them (resnet50, bert_forward), --peers some of torch, jax,
+onnxruntime, mindspore; bench/peers/setup_*.sh make their environments when they are missing. Every case has a
+process of its own per side and variant, so that peak resident memory (VmHWM, all of the process: interpreter,
+framework, data, weights, activations; counted after compilation) is that network's alone. The processes of a
+case live at the same time and take turns, and stand still when it is not their turn; medians are compared. A
+framework that has several ways to run a case (layouts, modes, compilers) counts with the best of each figure.
+The arithmetic peak is measured in the same turns (bench/kernels/peak.cpp). With one thread, processor time is
+compared. --seconds ends the rounds of a case early; --wait waits for a line of input before they begin, so
+that the machine can be made quiet meanwhile. --write puts the rows into bench/RESULTS.md and leaves those of
+other cases alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from results import clock_of, processor, write_section
-from run import PEER, SORUS_ENVIRONMENT, Worker
+from models.cases import CASES, LARGE, SMALL, Case, torch_variants
+from results import clock_of, processor, write_rows
+from run import PEER, ROOT, SORUS_ENVIRONMENT, Unsupported, Worker
 
-BENCH = Path(__file__).resolve().parent
-LAYOUTS = ("nchw", "channels_last")
-CONVOLUTIONAL = {"resnet18", "lenet"}
-NETWORKS = {
-    "resnet18": "ResNet-18, batch 32, 3 x 224 x 224",
-    "lenet": "LeNet-5, batch 32, 32 x 32",
-    "mlp": "perceptron 784-512-512-10, batch 128",
-    "transformer": "transformer block, width 256, 8 x 64 positions",
-    "lstm": "LSTM written as a loop, 20 steps, hidden 128, batch 32",
-}
+BENCH = ROOT / "bench"
+PEAK = ROOT / "build/release/bin/bench_peak"
+ENVIRONMENTS = ROOT / "build" / "peers"
+PEERS = {"torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime", "mindspore": "MindSpore"}
+OURS = ("eager", "graph", "own f32")
+PREPARE_LIMIT, STEP_LIMIT = 240.0, 20.0  # seconds until a side counts as unable
+HEAD = (
+    ["case", "eager (ms)", "graph (ms)"]
+    + [f"{name} (ms)" for name in PEERS.values()]
+    + ["eager / best", "graph / best", "of peak", "f32 / bf16", "eager (MB)", "graph (MB)", "best peer (MB)"]
+)
 
 
-def sides_of(network: str, threads: int) -> dict[str, Worker]:
-    """The workers of a network by name of their side."""
+def interpreter(peer: str) -> Path:
+    return PEER if peer == "torch" else ENVIRONMENTS / peer / "bin" / "python"
+
+
+def set_up(peers: list[str]) -> None:
+    for peer in peers:
+        there = Path("/usr/lib/python3/dist-packages/torch") if peer == "torch" else interpreter(peer)
+        if not there.exists():
+            subprocess.run([str(BENCH / "peers" / f"setup_{peer}.sh")], check=True)
+
+
+def sides_of(case: Case, peers: list[str], threads: int) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """Command and environment of each side: "eager", "graph", "own f32", or a peer and its variant."""
     environment = SORUS_ENVIRONMENT | {"SORUS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
-    ours = {
-        mode: Worker([sys.executable, str(BENCH / "networks_sorus.py"), mode], environment)
-        for mode in ("eager", "graph")
-    }
-    layouts = LAYOUTS if network in CONVOLUTIONAL else LAYOUTS[:1]
-    peers = {
-        layout: Worker([str(PEER), str(BENCH / "networks_torch.py"), layout], environment)
-        for layout in layouts
-    }
-    return ours | peers
+    worker = str(BENCH / "network_worker.py")
+    sides = {mode: ([sys.executable, worker, "in_sorus", mode], environment) for mode in ("eager", "graph")}
+    if case.dtype == "bf16":
+        sides["own f32"] = sides["graph"]
+    variants = {"torch": torch_variants(case), "mindspore": ["eager", "graph"]}
+    for peer in peers:
+        module = "in_sorus" if peer == "mindspore" else "in_onnx" if peer == "onnxruntime" else f"in_{peer}"
+        theirs = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+        theirs |= {"BENCH_FRAMEWORK": "mindspore", "GLOG_v": "3"} if peer == "mindspore" else {}
+        for variant in variants.get(peer, ["only"]):
+            sides[f"{peer} {variant}"] = ([str(interpreter(peer)), worker, module, variant], theirs)
+    return sides
 
 
-def measure(network: str, rounds: int, threads: int) -> dict[str, tuple[float, float]]:
-    """Median nanoseconds of a step and peak bytes of each side; "peer" is the better of PyTorch's."""
-    workers = sides_of(network, threads)
-    times: dict[str, list[float]] = {side: [] for side in workers}
+class Sides:
+    """The workers of a case. One that fails is closed; `reasons` says why."""
+
+    def __init__(self, case: Case, peers: list[str], threads: int):
+        self.workers: dict[str, Worker] = {}
+        self.names: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+        for side, (command, environment) in sides_of(case, peers, threads).items():
+            self.workers[side] = Worker(command, environment, ROOT / "build")  # MindSpore leaves files
+            self.names[side] = Case(case.model, case.how, case.batch).name if side == "own f32" else case.name
+
+    def ask(self, side: str, before: str = "", limit: float = STEP_LIMIT) -> float | None:
+        """The answer to the name of the case with something before it; None if the side fails."""
+        worker = self.workers[side]
+        try:
+            worker.go_on()
+            answer = worker.time(before + self.names[side] if before != "memory" else "peak_memory", limit)
+            worker.stand_still()
+            return answer
+        except (Unsupported, RuntimeError) as error:
+            if side in OURS:
+                raise
+            self.reasons[side] = str(error) if isinstance(error, Unsupported) else "fails"
+            worker.kill()
+            del self.workers[side]
+            return None
+
+    def ask_all(self, before: str = "", limit: float = STEP_LIMIT) -> dict[str, float]:
+        answers = {side: self.ask(side, before, limit) for side in list(self.workers)}
+        return {side: answer for side, answer in answers.items() if answer is not None}
+
+    def close(self) -> None:
+        for worker in self.workers.values():
+            worker.kill()
+
+
+def measure(case: Case, arguments: argparse.Namespace, peers: list[str]) -> dict:
+    """Median milliseconds and peak bytes of each side, why others fail, and the peak in GFLOP/s."""
+    sides = Sides(case, peers, arguments.threads)
+    peak = Worker([str(PEAK), str(arguments.threads)], dict(os.environ))
     try:
-        for worker in workers.values():
-            worker.time(network)  # warm caches, recordings and the processor
-        for _ in range(rounds):
-            for side, worker in workers.items():
-                times[side].append(worker.time(network))
-        found = {
-            side: (statistics.median(times[side]), worker.time("peak_memory"))
-            for side, worker in workers.items()
-        }
+        sides.ask_all("prepare ", PREPARE_LIMIT)
+        if arguments.wait:
+            print(f"{case.name} is prepared; a line of input begins", flush=True)
+            sys.stdin.readline()
+        begin = time.monotonic()
+        for side in list(sides.workers):
+            sides.ask(side, limit=3 * STEP_LIMIT)  # warms caches, recordings and the processor
+        for worker in sides.workers.values():
+            worker.go_on(), worker.time("forget_peak"), worker.stand_still()
+        times: dict[str, list[float]] = {side: [] for side in sides.workers}
+        peaks = []
+        for _ in range(arguments.rounds):
+            peaks.append(1e9 / peak.time("peak"))
+            for side, answer in sides.ask_all().items():
+                times[side].append(answer / 1e6)
+            if time.monotonic() - begin > arguments.seconds:
+                break
+        memory = sides.ask_all("memory")
     finally:
-        for worker in workers.values():
-            worker.close()
-    peers = [found[side] for side in LAYOUTS if side in found]
-    found["peer"] = (min(time for time, _ in peers), min(memory for _, memory in peers))
-    return found
+        sides.close()
+        peak.kill()
+    medians = {side: statistics.median(found) for side, found in times.items() if side in sides.workers}
+    shown = {side: round(found, 2) for side, found in medians.items()}
+    print(case.name, shown, sides.reasons, file=sys.stderr)
+    return {"times": medians, "memory": memory, "reasons": sides.reasons, "peak": statistics.median(peaks)}
 
 
-def report(results: dict[str, dict[str, tuple[float, float]]], rounds: int, threads: int) -> str:
+def best(figures: dict[str, float], peer: str = "") -> float | None:
+    """The least figure of a peer, or of all."""
+    theirs = [side for side in figures if side not in OURS and side.startswith(peer)]
+    return min((figures[side] for side in theirs), default=None)
+
+
+def row(case: Case, found: dict, peers: list[str]) -> str:
+    times, memory = found["times"], found["memory"]
+    cells = [case.title, f"{times['eager']:.2f}", f"{times['graph']:.2f}"]
+    for peer in PEERS:
+        least = best(times, peer)
+        why = [reason for side, reason in found["reasons"].items() if side.startswith(peer)]
+        cells.append(f"{least:.2f}" if least else f"- ({why[0] if peer in peers and why else 'not run'})")
+    least = best(times)
+    cells += [f"{times[mode] / least:.2f}" if least else "-" for mode in ("eager", "graph")]
+    rate = 2 * case.multiply_adds / times["graph"] / 1e6
+    cells.append(f"{100 * rate / found['peak']:.0f} %" if case.dtype == "f32" else "-")
+    cells.append(f"{times['own f32'] / times['graph']:.2f}" if "own f32" in times else "-")
+    if case.how in ("train", "gradient"):
+        sizes = (memory["eager"], memory["graph"], best(memory))
+        cells += [f"{size / 1e6:.0f}" if size else "-" for size in sizes]
+    else:
+        cells += ["-"] * 3
+    return f"| {' | '.join(cells)} |"
+
+
+def head(arguments: argparse.Namespace, peak: float) -> str:
+    rounds = f"medians of up to {arguments.rounds} rounds, taking turns"
     lines = [
-        f"Training steps with momentum; {processor()}; {clock_of(threads)};",
-        f"medians of {rounds} rounds, taking turns.",
-        "Peak memory is the whole process'. PyTorch is the better of its two layouts. Wanted: no more",
-        "memory than PyTorch in both modes, and a step of graph mode no slower than one of eager mode.",
+        f"{processor()}; {clock_of(arguments.threads)}; {rounds}.",
+        f"The arithmetic peak (f32), measured in the same turns, was {peak:.0f} GFLOP/s lately. Each peer is",
+        "at its best: PyTorch of Debian in two layouts, eager or traced and optimized for inference; JAX",
+        "compiled by XLA; ONNX Runtime on what PyTorch exports; MindSpore in both modes. A dash says why a",
+        "peer cannot run a case. `of peak` counts multiply-adds of products and convolutions, graph mode.",
+        "Memory is the whole process', peak after compilation. Wanted: below 1 beside the best peer.",
         "",
-        "| network | eager (ms) | graph (ms) | PyTorch (ms) | eager / PyTorch | graph / PyTorch "
-        "| graph / eager | eager (MB) | graph (MB) | PyTorch (MB) |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"| {' | '.join(HEAD)} |",
+        "|" + "---|" * len(HEAD),
     ]
-    for network, found in results.items():
-        (eager, eager_bytes), (graph, graph_bytes), (peer, peer_bytes) = (
-            found[side] for side in ("eager", "graph", "peer")
-        )
-        cells = [NETWORKS[network], *(f"{t / 1e6:.2f}" for t in (eager, graph, peer))]
-        cells += [f"{eager / peer:.2f}", f"{graph / peer:.2f}", f"{graph / eager:.2f}"]
-        cells += [f"{size / 1e6:.0f}" for size in (eager_bytes, graph_bytes, peer_bytes)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=120, help="no further round of a case after that")
     parser.add_argument("--only", default="")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write the table into bench/RESULTS.md")
+    parser.add_argument("--wait", action="store_true", help="wait for a line of input before rounds")
+    parser.add_argument("--write", action="store_true", help="write the rows into bench/RESULTS.md")
     arguments = parser.parse_args()
-    names = [name for name in NETWORKS if not arguments.only or name in arguments.only.split(",")]
-    if not names:
+    wanted = arguments.only.split(",")
+    cases = [case for name, case in CASES.items() if any(part in name for part in wanted)]
+    peers = [peer for peer in PEERS if peer in arguments.peers.split(",")]
+    if not cases:
         return 0
-    if not Path("/usr/lib/python3/dist-packages/torch").is_dir():
-        subprocess.run([str(BENCH / "peers" / "setup_torch.sh")], check=True)
-    results = {name: measure(name, arguments.rounds, arguments.threads) for name in names}
-    text = report(results, arguments.rounds, arguments.threads)
-    print(text)
-    if arguments.write:
-        write_section("Networks beside PyTorch", text)
+    set_up(peers)
+    for title, group in (("Small networks beside their peers", SMALL), ("Models beside their peers", LARGE)):
+        for case in group:
+            if case not in cases:
+                continue
+            found = measure(case, arguments, peers)
+            line, text = row(case, found, peers), head(arguments, found["peak"])
+            print(line, flush=True)
+            if arguments.write:
+                write_rows(title, text, {case.title: line}, [case.title for case in group])
     return 0
 
 

@@ -22,6 +22,21 @@ def clock_of(threads: int) -> str:
     return "processor time of one thread" if threads == 1 else f"{threads} threads"
 
 
+def rows_of(title: str, page: Path = PAGE) -> dict[str, str]:
+    """The lines of a section's table, without its head, by their first cells."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")][1:]
+    return {line.split("|")[1].strip(): line for line in lines}
+
+
+def write_rows(title: str, head: str, rows: dict[str, str], order: list[str], page: Path = PAGE) -> None:
+    """Writes a section of a table whose head ends `head`: rows by first cells, and the older ones of the rest
+    of `order`."""
+    rows = rows_of(title, page) | rows
+    write_section(title, "\n".join([head, *(rows[name] for name in order if name in rows)]), page)
+
+
 def write_section(title: str, text: str, page: Path = PAGE) -> None:
     """Puts a section in the place of the one of the same title, or at the end."""
     old = page.read_text(encoding="utf-8") if page.exists() else ""

@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from results import processor, write_section
+from worker import Unsupported
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "bench"
@@ -70,22 +74,50 @@ WANTED_OF_COPY = 0.9
 
 
 class Worker:
-    """One side of the comparison."""
+    """A process that answers names of cases with times (bench/worker.py)."""
 
-    def __init__(self, command: list[str], environment: dict[str, str]):
+    def __init__(self, command: list[str], environment: dict[str, str], folder: Path | None = None):
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment, cwd=folder
         )
+        self.read = b""
 
-    def time(self, case: str) -> float:
-        """Nanoseconds an iteration of the case."""
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(case + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().split()
-        if len(answer) != 2 or answer[0] != case:
-            raise RuntimeError(f"bench: {case}: {self.process.args} answered {answer!r}, need a time")
+    def line(self, limit: float | None) -> str:
+        """The next line of its output. Raises Unsupported after a limit of seconds."""
+        assert self.process.stdout
+        end = None if limit is None else time.monotonic() + limit
+        while b"\n" not in self.read:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not select.select([self.process.stdout], [], [], left)[0]:
+                raise Unsupported(f"over {limit:.0f} s")
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                raise RuntimeError(f"bench: {self.process.args} ended, need an answer")
+            self.read += more
+        line, self.read = self.read.split(b"\n", 1)
+        return line.decode()
+
+    def time(self, case: str, limit: float | None = None) -> float:
+        """Nanoseconds an iteration of the case, or another wish's number, within a limit of seconds. Raises
+        Unsupported where the case cannot run or takes too long."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{case}\n".encode())
+        answer: list[str] = []
+        while len(answer) < 2 or answer[0] != case.split()[-1]:  # frameworks may print, too
+            answer = self.line(limit).split()
+        if answer[1] == "-":
+            raise Unsupported(" ".join(answer[2:]))
         return float(answer[1])
+
+    def stand_still(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def close(self) -> None:
         assert self.process.stdin

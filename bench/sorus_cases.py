@@ -6,45 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import sorus as ms
-from sorus import nn, ops
+from models.in_sorus import NETWORKS, example, train_step
+from models.in_sorus import numbers as random
+from sorus import ops
 from worker import serve
-
-
-def random(*shape: int) -> ms.Tensor:
-    return ms.Tensor(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
-
-
-class LeNet5(nn.Cell):
-    """The LeNet-5 of the tutorials: valid 5x5 convolutions on 32x32, ReLU and max pooling."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", has_bias=True)
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", has_bias=True)
-        self.pool = nn.MaxPool2d(2, 2)
-        self.relu = nn.ReLU()
-        self.flatten = nn.Flatten()
-        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
-
-    def construct(self, x):
-        x = self.pool(self.relu(self.conv1(x)))
-        x = self.flatten(self.pool(self.relu(self.conv2(x))))
-        return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
 
 
 def lenet_step(mode: int):
     def make():
-        net = LeNet5()
-        loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
-        train = nn.TrainOneStepCell(nn.WithLossCell(net, loss_fn), optimizer)
-        train.set_train()
-        images = random(32, 1, 32, 32)
-        labels = ms.Tensor(np.random.default_rng(1).integers(0, 10, 32).astype(np.int32))
+        train = train_step(NETWORKS["lenet"](), *example("lenet", 32), adam=False)
 
         def step():
             ms.set_context(mode=mode)
-            train(images, labels)
+            train()
 
         return step
 

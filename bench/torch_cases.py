@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from models.cases import CASES
+from models.in_torch import prepare
 from torch.nn import functional
 from worker import serve
 
 
 def lenet_step():
-    torch.manual_seed(0)
-    net = nn.Sequential(
-        nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
-    )  # fmt: skip
-    loss_of = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
-    images, labels = torch.randn(32, 1, 32, 32), torch.randint(10, (32,))
-
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        loss_of(net(images), labels).backward()
-        optimizer.step()
-
-    return step
+    return prepare(CASES["lenet_train_32"], "plain")
 
 
 def unary(function):

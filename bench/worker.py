@@ -1,4 +1,5 @@
-"""What both workers of bench/run.py share: reads names of cases from standard input, answers with times."""
+"""What the workers of bench/run.py and bench/networks.py share: they read names of cases from standard input
+and answer with times."""
 
 from __future__ import annotations
 
@@ -11,6 +12,10 @@ from pathlib import Path
 SECONDS = 0.1
 # With one thread, processor time is the time of a step, and other load moves it little.
 clock = time.process_time_ns if os.environ.get("SORUS_NUM_THREADS") == "1" else time.perf_counter_ns
+
+
+class Unsupported(Exception):
+    """This side cannot run the case; says why in few words."""
 
 
 def nanoseconds(step: Callable[[], None]) -> float:
@@ -28,24 +33,51 @@ def nanoseconds(step: Callable[[], None]) -> float:
 
 
 def peak_memory() -> int:
-    """Most bytes that this process ever had resident."""
+    """Most bytes that this process had resident since forget_peak(), or ever."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("bench: /proc/self/status has no VmHWM")
 
 
-def serve(cases: dict[str, Callable[[], Callable[[], None]]]) -> None:
-    """Answers until standard input ends. A case is prepared once, when it is first asked for; the name
-    "peak_memory" is answered with peak_memory()."""
-    prepared: dict[str, Callable[[], None]] = {}
-    for line in sys.stdin:
-        name = line.strip()
-        if name == "peak_memory":
-            print(name, peak_memory(), flush=True)
-            continue
-        if name not in prepared:
-            prepared[name] = cases[name]()
+def forget_peak() -> int:
+    """Lets peak_memory() count from what is resident now, so that compilers do not count."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return 0
+
+
+class Cases:
+    """Cases by name. One is prepared once, when it is first asked for."""
+
+    def __init__(self, makers: dict[str, Callable[[], Callable[[], None]]]):
+        self.makers, self.prepared, self.warm = makers, {}, set()
+
+    def prepare(self, name: str) -> int:
+        if name not in self.prepared:
+            self.prepared[name] = self.makers[name]()
+        return 0
+
+    def time(self, name: str) -> float:
+        self.prepare(name)
+        if name not in self.warm:
+            self.warm.add(name)
             for _ in range(3):
-                prepared[name]()
-        print(name, nanoseconds(prepared[name]), flush=True)
+                self.prepared[name]()
+        return nanoseconds(self.prepared[name])
+
+
+def serve(makers: dict[str, Callable[[], Callable[[], None]]]) -> None:
+    """Answers until standard input ends. A line is the name of a case, `prepare NAME`, `peak_memory` or
+    `forget_peak`; the answer is the name and a number, or a dash and words if the case is Unsupported."""
+    cases = Cases(makers)
+    wishes = {"peak_memory": peak_memory, "forget_peak": forget_peak}
+    for line in sys.stdin:
+        wish, name = line.strip(), line.split()[-1]
+        try:
+            if wish.startswith("prepare "):
+                answer = cases.prepare(name)
+            else:
+                answer = wishes[name]() if name in wishes else cases.time(name)
+        except Unsupported as error:
+            answer = f"- {error}"
+        print(name, answer, flush=True)
