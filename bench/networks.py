@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times networks in Sorus, eager and in graph mode, beside PyTorch, JAX, ONNX Runtime and MindSpore.
 
-usage: networks.py [--rounds N] [--seconds N] [--only NAME[,NAME]] [--peers NAME[,NAME]] [--threads N]
-                   [--wait] [--write]
+usage: networks.py [--rounds N] [--seconds N] [--only NAME[,NAME]] [--peers NAME[,NAME]] [--skip SIDE[,SIDE]]
+                   [--threads N] [--wait] [--write]
 
 --only takes names of cases or parts of them (resnet50, bert_forward), --peers some of torch, jax,
 onnxruntime, mindspore; bench/peers/setup_*.sh make their environments when they are missing. Every case has a
@@ -35,12 +35,14 @@ PEAK = ROOT / "build/release/bin/bench_peak"
 ENVIRONMENTS = ROOT / "build" / "peers"
 PEERS = {"torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime", "mindspore": "MindSpore"}
 OURS = ("eager", "graph", "own f32")
-PREPARE_LIMIT, STEP_LIMIT = 240.0, 20.0  # seconds until a side counts as unable
+PREPARE_LIMIT, STEP_LIMIT = 120.0, 15.0  # seconds until a side counts as unable
 HEAD = (
     ["case", "eager (ms)", "graph (ms)"]
     + [f"{name} (ms)" for name in PEERS.values()]
     + ["eager / best", "graph / best", "of peak", "f32 / bf16", "eager (MB)", "graph (MB)", "best peer (MB)"]
 )
+
+Command = tuple[list[str], dict[str, str]]  # and its environment
 
 
 def interpreter(peer: str) -> Path:
@@ -54,7 +56,7 @@ def set_up(peers: list[str]) -> None:
             subprocess.run([str(BENCH / "peers" / f"setup_{peer}.sh")], check=True)
 
 
-def sides_of(case: Case, peers: list[str], threads: int) -> dict[str, tuple[list[str], dict[str, str]]]:
+def sides_of(case: Case, peers: list[str], skipped: list[str], threads: int) -> dict[str, Command]:
     """Command and environment of each side: "eager", "graph", "own f32", or a peer and its variant."""
     environment = SORUS_ENVIRONMENT | {"SORUS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     worker = str(BENCH / "network_worker.py")
@@ -67,27 +69,30 @@ def sides_of(case: Case, peers: list[str], threads: int) -> dict[str, tuple[list
         theirs = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
         theirs |= {"BENCH_FRAMEWORK": "mindspore", "GLOG_v": "3"} if peer == "mindspore" else {}
         for variant in variants.get(peer, ["only"]):
-            sides[f"{peer} {variant}"] = ([str(interpreter(peer)), worker, module, variant], theirs)
+            if f"{peer}:{variant}" not in skipped:
+                sides[f"{peer} {variant}"] = ([str(interpreter(peer)), worker, module, variant], theirs)
     return sides
 
 
 class Sides:
     """The workers of a case. One that fails is closed; `reasons` says why."""
 
-    def __init__(self, case: Case, peers: list[str], threads: int):
+    def __init__(self, case: Case, peers: list[str], skipped: list[str], threads: int):
         self.workers: dict[str, Worker] = {}
         self.names: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
-        for side, (command, environment) in sides_of(case, peers, threads).items():
+        for side, (command, environment) in sides_of(case, peers, skipped, threads).items():
             self.workers[side] = Worker(command, environment, ROOT / "build")  # MindSpore leaves files
             self.names[side] = Case(case.model, case.how, case.batch).name if side == "own f32" else case.name
 
-    def ask(self, side: str, before: str = "", limit: float = STEP_LIMIT) -> float | None:
-        """The answer to the name of the case with something before it; None if the side fails."""
+    def wish(self, side: str, what: str) -> str:
+        return what if what in ("peak_memory", "forget_peak") else f"{what} {self.names[side]}".strip()
+
+    def answer(self, side: str, what: str, limit: float) -> float | None:
+        """Of a side that was asked; it stands still then. None if it fails."""
         worker = self.workers[side]
         try:
-            worker.go_on()
-            answer = worker.time(before + self.names[side] if before != "memory" else "peak_memory", limit)
+            answer = worker.answer(self.wish(side, what), None if side in OURS else limit)
             worker.stand_still()
             return answer
         except (Unsupported, RuntimeError) as error:
@@ -98,8 +103,20 @@ class Sides:
             del self.workers[side]
             return None
 
-    def ask_all(self, before: str = "", limit: float = STEP_LIMIT) -> dict[str, float]:
-        answers = {side: self.ask(side, before, limit) for side in list(self.workers)}
+    def prepare(self) -> None:
+        """All at once; not to be timed."""
+        for side, worker in self.workers.items():
+            worker.ask(self.wish(side, "prepare"))
+        for side in list(self.workers):
+            self.answer(side, "prepare", PREPARE_LIMIT)
+
+    def in_turns(self, what: str = "") -> dict[str, float]:
+        """Answers of those that do not fail; "" is the time of the case."""
+        answers = {}
+        for side, worker in list(self.workers.items()):
+            worker.go_on()
+            worker.ask(self.wish(side, what))
+            answers[side] = self.answer(side, what, STEP_LIMIT)
         return {side: answer for side, answer in answers.items() if answer is not None}
 
     def close(self) -> None:
@@ -109,27 +126,25 @@ class Sides:
 
 def measure(case: Case, arguments: argparse.Namespace, peers: list[str]) -> dict:
     """Median milliseconds and peak bytes of each side, why others fail, and the peak in GFLOP/s."""
-    sides = Sides(case, peers, arguments.threads)
+    sides = Sides(case, peers, arguments.skip.split(","), arguments.threads)
     peak = Worker([str(PEAK), str(arguments.threads)], dict(os.environ))
     try:
-        sides.ask_all("prepare ", PREPARE_LIMIT)
+        sides.prepare()
         if arguments.wait:
             print(f"{case.name} is prepared; a line of input begins", flush=True)
             sys.stdin.readline()
         begin = time.monotonic()
-        for side in list(sides.workers):
-            sides.ask(side, limit=3 * STEP_LIMIT)  # warms caches, recordings and the processor
-        for worker in sides.workers.values():
-            worker.go_on(), worker.time("forget_peak"), worker.stand_still()
+        sides.in_turns("warm")  # caches, recordings and the processor
+        sides.in_turns("forget_peak")
         times: dict[str, list[float]] = {side: [] for side in sides.workers}
         peaks = []
         for _ in range(arguments.rounds):
             peaks.append(1e9 / peak.time("peak"))
-            for side, answer in sides.ask_all().items():
+            for side, answer in sides.in_turns().items():
                 times[side].append(answer / 1e6)
             if time.monotonic() - begin > arguments.seconds:
                 break
-        memory = sides.ask_all("memory")
+        memory = sides.in_turns("peak_memory")
     finally:
         sides.close()
         peak.kill()
@@ -187,6 +202,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120, help="no further round of a case after that")
     parser.add_argument("--only", default="")
     parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--skip", default="", help="variants of peers to leave out, such as torch:plain")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--wait", action="store_true", help="wait for a line of input before rounds")
     parser.add_argument("--write", action="store_true", help="write the rows into bench/RESULTS.md")

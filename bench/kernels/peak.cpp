@@ -24,7 +24,7 @@ int64_t multiply_adds(int64_t rounds, float* sum) {
   const auto a = hn::Set(d, 0.999F), b = hn::Set(d, 0.001F);
   auto x0 = hn::Iota(d, 0), x1 = hn::Iota(d, 1), x2 = hn::Iota(d, 2), x3 = hn::Iota(d, 3);
   auto x4 = hn::Iota(d, 4), x5 = hn::Iota(d, 5), x6 = hn::Iota(d, 6), x7 = hn::Iota(d, 7);
-  auto y0 = x0, y1 = x1, y2 = x2, y3 = x3;
+  auto y0 = hn::Iota(d, 8), y1 = hn::Iota(d, 9), y2 = hn::Iota(d, 10), y3 = hn::Iota(d, 11);
   for (int64_t i = 0; i < rounds; ++i) {
     x0 = hn::MulAdd(x0, a, b), x1 = hn::MulAdd(x1, a, b), x2 = hn::MulAdd(x2, a, b);
     x3 = hn::MulAdd(x3, a, b), x4 = hn::MulAdd(x4, a, b), x5 = hn::MulAdd(x5, a, b);

@@ -382,9 +382,12 @@ def forward_step(network: nn.Module, x: torch.Tensor, compiled: bool):
     network.eval()
     if compiled:
         with torch.no_grad():
-            network = torch.jit.freeze(torch.jit.trace(network, x))
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)  # several sides are prepared at once
+            network = torch.jit.freeze(torch.jit.trace(network, x, check_trace=False))
             if x.dtype == torch.float32:
                 network = torch.jit.optimize_for_inference(network)
+            torch.set_num_threads(threads)
 
     def step():
         with torch.inference_mode():
@@ -432,6 +435,7 @@ def prepare(case: Case, variant: str):
 def export(name: str, path: str) -> None:
     """Writes the network of a forward case, or of making a token, as ONNX."""
     case = CASES[name]
+    torch.set_num_threads(1)
     network = network_of(case).eval()
     if case.how == "token":
         word, past = torch.tensor([[1]]), torch.zeros(GPT["layers"], 2, FIRST_POSITION, GPT["width"])
