@@ -14,8 +14,10 @@ long double log_sigmoid_reference(long double x) { return -softplus_reference(-x
 constexpr double kParameter = 0.7;
 long double elu_reference(long double x) { return x > 0 ? x : kParameter * std::expm1(x); }
 long double celu_reference(long double x) { return x > 0 ? x : kParameter * std::expm1(x / kParameter); }
+/// softplus(beta x) / beta, and x where beta x > threshold.
+template <double beta, double threshold>
 long double scaled_softplus_reference(long double x) {
-  return x * kParameter > 20 ? x : softplus_reference(x * kParameter) / kParameter;
+  return x * beta > threshold ? x : softplus_reference(x * beta) / beta;
 }
 template <class V>
 Pair<V> pair_of(double x) {
@@ -24,6 +26,14 @@ Pair<V> pair_of(double x) {
 }
 long double xlogy_reference(long double x, long double y) {
   return x == 0 && !std::isnan(y) ? 0 : x * std::log(y);
+}
+
+template <class T, double beta, double threshold>
+UnaryCase<T> scaled_softplus() {
+  using V = ScalarLane<T>;
+  return {"softplus(" + std::to_string(beta) + ")",
+          [](V x) { return softplus(x, pair_of<V>(beta), pair_of<V>(threshold)); },
+          scaled_softplus_reference<beta, threshold>, 1.7};
 }
 
 template <class T>
@@ -41,8 +51,11 @@ std::vector<UnaryCase<T>> cases() {
          return select(x > V::of(0), x, scaled_expm1(alpha, quotient(x, alpha)));
        },
        celu_reference, 0.9},
-      {"softplus(0.7)", [](V x) { return softplus(x, pair_of<V>(kParameter), pair_of<V>(20)); },
-       scaled_softplus_reference, 1.6},
+      scaled_softplus<T, kParameter, 20.0>(),
+      scaled_softplus<T, 3.1, 200.0>(),
+      scaled_softplus<T, -0.3, 20.0>(),
+      scaled_softplus<T, 1e-30, 1.0>(),
+      scaled_softplus<T, 1e30, 1e35>(),
       {"exp", exp<V>, std::exp, 1.0},
       {"exp2", exp2<V>, std::exp2, 0.8},
       {"expm1", expm1<V>, std::expm1, 1.1},
