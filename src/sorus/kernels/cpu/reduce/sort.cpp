@@ -7,28 +7,40 @@
 #include "sorus/kernels/cpu/reduce/axis_lines.h"
 #include "sorus/ops/reduce/attributes.h"
 
-/// sort and topk of elements up to 32 bits. An element and its place in the line are one 64-bit word, whose
-/// unsigned order is the order asked for with the first of equals first, so that any way of sorting words
-/// gives the same result as the reference: long lines go by digits, short ones by comparison. Of a line much
-/// longer than what topk keeps, only what beats the last of the best so far is looked at twice.
+/// sort and topk. An element and its place in the line are one word, whose unsigned order is the order asked
+/// for with the first of equals first, so that any way of sorting words gives the same result as the
+/// reference: long lines go by digits, short ones by comparison. Of a line much longer than what topk keeps,
+/// only what beats the last of the best so far is looked at twice.
 namespace sorus::cpu {
 namespace {
 
+__extension__ using Word128 = unsigned __int128;
+
+/// The number by which an element sorts, and the word of that number and a place of 32 bits.
+template <class T>
+using OrderOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class Order>
+using WordOf = std::conditional_t<sizeof(Order) == 8, Word128, uint64_t>;
+template <class Order>
+constexpr Order kTopBit = Order{1} << (8 * sizeof(Order) - 1);
+constexpr int kPlaceBits = 32;
+
 /// Where -0 equals 0 and NaN is the greatest.
 template <class T>
-uint32_t order_of(T v) {
+OrderOf<T> order_of(T v) {
+  using Order = OrderOf<T>;
   if constexpr (std::is_floating_point_v<T>) {
     // + 0 makes 0 of -0; no branch, so that loops of it become vectors.
-    const auto b = std::bit_cast<uint32_t>(v + T(0));
-    const uint32_t sign = uint32_t{0} - (b >> 31);
-    const uint32_t order = b ^ (sign | uint32_t{1} << 31);
-    return v != v ? ~uint32_t{0} : order;
+    const auto b = std::bit_cast<Order>(v + T(0));
+    const Order sign = Order{0} - (b >> (8 * sizeof(Order) - 1));
+    const Order order = b ^ (sign | kTopBit<Order>);
+    return v != v ? ~Order{0} : order;
   } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
     return order_of(static_cast<float>(v));
   } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<uint32_t>(static_cast<int32_t>(v)) ^ uint32_t { 1 } << 31;
+    return static_cast<Order>(v) ^ kTopBit<Order>;
   } else {
-    return static_cast<uint32_t>(v);
+    return static_cast<Order>(v);
   }
 }
 
@@ -36,72 +48,78 @@ constexpr int kDigitBits = 11;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
 constexpr size_t kLong = 1024;  ///< from here on sorting by digits is faster
 
-/// Sorts by the upper 32 bits, those equal staying in order: by 11, 11 and 10 bits from the lowest up.
-void sort_by_digits(std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
+/// Sorts by the order, that is all bits above the place, those equal staying in order: by digits of 11 bits
+/// from the lowest up.
+template <class Word>
+void sort_by_digits(std::vector<Word>& words, std::vector<Word>& spare) {
+  constexpr size_t kPasses = ((sizeof(Word) == 8 ? 32 : 64) + kDigitBits - 1) / kDigitBits;
   spare.resize(words.size());
-  std::array<std::array<uint32_t, kDigits>, 3> counts{};
-  const auto digit = [](uint64_t w, size_t d) {
-    return static_cast<size_t>(w >> (32 + static_cast<int>(d) * kDigitBits)) & (kDigits - 1);
+  std::array<std::array<uint32_t, kDigits>, kPasses> counts{};
+  const auto digit = [](Word w, size_t d) {
+    return static_cast<size_t>(w >> (kPlaceBits + static_cast<int>(d) * kDigitBits)) & (kDigits - 1);
   };
-  for (uint64_t w : words)
-    for (size_t d = 0; d < 3; ++d) ++counts[d][digit(w, d)];
-  for (size_t d = 0; d < 3; ++d) {
+  for (Word w : words)
+    for (size_t d = 0; d < kPasses; ++d) ++counts[d][digit(w, d)];
+  for (size_t d = 0; d < kPasses; ++d) {
     auto& count = counts[d];
     if (count[digit(words[0], d)] == words.size()) continue;  // all have the same
     uint32_t sum = 0;
     for (uint32_t& c : count) sum += std::exchange(c, sum);
-    for (uint64_t w : words) spare[count[digit(w, d)]++] = w;
+    for (Word w : words) spare[count[digit(w, d)]++] = w;
     words.swap(spare);
   }
 }
 
 /// A word sorts as its element does, and among equals as the place.
-uint64_t word_of(uint32_t order, int64_t place) {
-  return uint64_t{order} << 32 | static_cast<uint64_t>(place);
+template <class Order>
+WordOf<Order> word_of(Order order, int64_t place) {
+  return WordOf<Order>{order} << kPlaceBits | static_cast<uint32_t>(place);
 }
 
 /// The `keep` words of a line that sort first, 0 < keep < extent, in any order.
-template <class T>
-void first_words(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<uint64_t>& words) {
+template <class T, class Word>
+void first_words(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<Word>& words) {
+  using Order = OrderOf<T>;
+  using Signed = std::make_signed_t<Order>;
   constexpr int64_t kBlock = 64;
-  const uint32_t flip = descending ? ~uint32_t{0} : 0;
+  const Order flip = descending ? ~Order{0} : 0;
   const int64_t most = std::min(extent, std::max(2 * keep, keep + 4 * kBlock));
   words.clear();
-  for (int64_t k = 0; k < most; ++k) words.push_back(word_of(order_of(from[k]) ^ flip, k));
+  for (int64_t k = 0; k < most; ++k) words.push_back(word_of<Order>(order_of(from[k]) ^ flip, k));
   const auto prune = [&] {
     std::nth_element(words.begin(), words.begin() + (keep - 1), words.end());
     words.resize(static_cast<size_t>(keep));
-    return static_cast<uint32_t>(words.back() >> 32);
+    return static_cast<Order>(words.back() >> kPlaceBits);
   };
   // Later equals of the last one kept sort behind it.
-  uint32_t limit = prune();
+  Order limit = prune();
   for (int64_t k = most; k < extent; k += kBlock) {
     const int64_t count = std::min(kBlock, extent - k);
-    uint32_t orders[kBlock];
+    Order orders[kBlock];
     const T* block = from + k;
     const auto least_of = [&](auto n) {  // of a whole block in vectors
-      int32_t least = std::numeric_limits<int32_t>::max();
+      Signed least = std::numeric_limits<Signed>::max();
       for (int64_t j = 0; j < n; ++j) {
         orders[j] = order_of(block[j]) ^ flip;
-        const auto shifted = static_cast<int32_t>(orders[j] ^ uint32_t{1} << 31);  // orders likewise, signed
+        const auto shifted = static_cast<Signed>(orders[j] ^ kTopBit<Order>);  // orders likewise, signed
         least = least < shifted ? least : shifted;
       }
-      return static_cast<uint32_t>(least) ^ uint32_t { 1 } << 31;
+      return static_cast<Order>(least) ^ kTopBit<Order>;
     };
-    const uint32_t least =
+    const Order least =
         count == kBlock ? least_of(std::integral_constant<int64_t, kBlock>()) : least_of(count);
     if (least >= limit) continue;
     for (int64_t j = 0; j < count; ++j)
-      if (orders[j] < limit) words.push_back(word_of(orders[j], k + j));
+      if (orders[j] < limit) words.push_back(word_of<Order>(orders[j], k + j));
     if (static_cast<int64_t>(words.size()) > most) limit = prune();
   }
   if (static_cast<int64_t>(words.size()) > keep) prune();
 }
 
 /// The words of the first `keep` elements of a line, in order.
-template <class T>
-void sort_line(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<uint64_t>& words,
-               std::vector<uint64_t>& spare) {
+template <class T, class Word>
+void sort_line(const T* from, int64_t extent, bool descending, int64_t keep, std::vector<Word>& words,
+               std::vector<Word>& spare) {
   if (keep < extent) {
     first_words(from, extent, descending, keep, words);
     std::sort(words.begin(), words.end());
@@ -109,7 +127,7 @@ void sort_line(const T* from, int64_t extent, bool descending, int64_t keep, std
   }
   words.resize(static_cast<size_t>(extent));
   for (int64_t k = 0; k < extent; ++k) {
-    const uint32_t order = order_of(from[k]);
+    const auto order = order_of(from[k]);
     words[static_cast<size_t>(k)] = word_of(descending ? ~order : order, k);
   }
   if (words.size() < kLong)
@@ -136,7 +154,7 @@ void sort_lines(const KernelCall& call, int64_t axis, bool descending, int64_t k
   auto* indices = call.out[1].as<int64_t>();
   const int64_t grain = std::max<int64_t>(1, 8192 / (extent * together));
   parallel_ranges(lines.outer * groups, grain, [&](int64_t begin, int64_t end) {
-    std::vector<uint64_t> words, spare;
+    std::vector<WordOf<OrderOf<T>>> words, spare;
     std::vector<T> gathered(inner == 1 ? 0 : static_cast<size_t>(together * apart));
     for (int64_t group = begin; group < end; ++group) {
       const int64_t o = group / groups, first = group % groups * together;
@@ -180,6 +198,12 @@ void by_dtype(const KernelCall& call, int64_t axis, bool descending, int64_t kee
       return sort_lines<uint32_t>(call, axis, descending, keep);
     case DType::kUInt16:
       return sort_lines<uint16_t>(call, axis, descending, keep);
+    case DType::kFloat64:
+      return sort_lines<double>(call, axis, descending, keep);
+    case DType::kInt64:
+      return sort_lines<int64_t>(call, axis, descending, keep);
+    case DType::kUInt64:
+      return sort_lines<uint64_t>(call, axis, descending, keep);
     default:
       return sort_lines<uint8_t>(call, axis, descending, keep);
   }
@@ -197,10 +221,7 @@ void run_topk(const KernelCall& call) {
 
 Refusal takes_words(const KernelCall& call) {
   const Array& x = call.in[0];
-  const DType t = x.dtype;
-  const bool takes = t == DType::kFloat32 || is_half(t) || t == DType::kInt32 || t == DType::kInt16 ||
-                     t == DType::kInt8 || t == DType::kUInt32 || t == DType::kUInt16 || t == DType::kUInt8;
-  if (!takes) return "takes floating types and integers up to 32 bits";
+  if (x.dtype == DType::kBool) return "takes numbers";
   return x.numel() == 0 || x.numel() >> 32 != 0 ? "needs 1 to 2^32 - 1 elements" : kAccepted;
 }
 
