@@ -47,8 +47,7 @@ class Product {
   using Sum = SumType<T>;
 
  public:
-  explicit Product(const KernelCall& call)
-      : c_(call), a_(call.in[0].as<T>()), b_(call.in[1].as<T>()), out_(call.out[0].as<T>()) {}
+  Product(const MatmulCall& call, const T* a, const T* b, T* out) : c_(call), a_(a), b_(b), out_(out) {}
 
   void run() const {
     int64_t row_blocks = (c_.m + kBlockRows - 1) / kBlockRows;
@@ -122,7 +121,7 @@ void run_blocked(const KernelCall& call) {
   if (call.out[0].numel() == 0) return;
   visit_dtype(call.out[0].dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, double> || (std::is_integral_v<T> && !std::is_same_v<T, bool>))
-      Product<T>(call).run();
+      Product<T>(MatmulCall(call), call.in[0].as<T>(), call.in[1].as<T>(), call.out[0].as<T>()).run();
   });
 }
 
@@ -134,4 +133,9 @@ const KernelRegistrar registered{"matmul",
                                  kSimdRank};
 
 }  // namespace
+
+void multiply_blocked(const MatmulCall& call, const double* a, const double* b, double* out) {
+  Product<double>(call, a, b, out).run();
+}
+
 }  // namespace sorus

@@ -23,6 +23,7 @@ struct MatmulCall {
   Matrix b;
   Matrix out;
 
+  MatmulCall() = default;
   explicit MatmulCall(const KernelCall& call) {
     const Array& x = call.in[0];
     const Array& y = call.out[0];
@@ -58,5 +59,8 @@ struct MatmulCall {
     return r;
   }
 };
+
+/// out = a b in float64 as `matmul` has it; rows of `out` are elements side by side.
+void multiply_blocked(const MatmulCall& call, const double* a, const double* b, double* out);
 
 }  // namespace sorus

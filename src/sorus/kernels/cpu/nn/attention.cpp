@@ -11,125 +11,136 @@
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Attention and its gradient for float32 and 16-bit floats: a block of rows of one head at a time, whose
-/// scores stay in a cache; products by oneDNN, what lies between them here. 16-bit operands are widened first
-/// and results rounded once.
+/// Attention and its gradient: a block of rows of one head at a time, whose scores stay in a cache; products
+/// as matmul has them, what lies between them here. 16-bit operands are widened to float first and results
+/// rounded once.
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
 /// Scores of a row to those that count: columns that the mask leaves out are -infinity, from `end` on all.
-void mask_row(const AttentionCall& c, int64_t head, int64_t row, float* s) {
-  if (c.causal) std::fill(s + c.columns_of(row), s + c.columns, kLowest<float>);
+template <class S>
+void mask_row(const AttentionCall<S>& c, int64_t head, int64_t row, S* s) {
+  if (c.causal) std::fill(s + c.columns_of(row), s + c.columns, kLowest<S>);
   if (!c.mask.present()) return;
   c.mask.visit_row(head, row, [&](const auto* mask, int64_t step) {
     using M = std::remove_cvref_t<decltype(*mask)>;
     if constexpr (std::is_same_v<M, bool>) {
-      for (int64_t j = 0; j < c.columns; ++j) s[j] = mask[j * step] ? s[j] : kLowest<float>;
+      for (int64_t j = 0; j < c.columns; ++j) s[j] = mask[j * step] ? s[j] : kLowest<S>;
     } else {
-      for (int64_t j = 0; j < c.columns; ++j) s[j] += static_cast<float>(mask[j * step]);
+      for (int64_t j = 0; j < c.columns; ++j)
+        s[j] += static_cast<S>(static_cast<ComputeType<M>>(mask[j * step]));
     }
   });
 }
 
 /// Masked scores to weights in place; notes the largest score and the sum of the exponentials.
-void to_weights(float* s, int64_t n, float* statistics) {
+template <class S>
+void to_weights(S* s, int64_t n, S* statistics) {
   statistics[0] = largest(s, n);
   statistics[1] = exponentials(s, s, n, statistics[0], [](int64_t) {});
-  scale_row(s, n, 1.0F / statistics[1]);
+  scale_row(s, n, S(1) / statistics[1]);
 }
 
 /// The same weights again from the statistics.
-void weights_again(float* s, int64_t n, const float* statistics) {
-  const Block shift = Block::of(statistics[0]), scale = Block::of(1.0F / statistics[1]);
+template <class S>
+void weights_again(S* s, int64_t n, const S* statistics) {
+  const auto shift = BlockOf<S>::of(statistics[0]), scale = BlockOf<S>::of(S(1) / statistics[1]);
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(exp(load_block(s + i, count, kLowest<float>) - shift) * scale, s + i, count);
+    store_block(exp(load_block(s + i, count, kLowest<S>) - shift) * scale, s + i, count);
   });
 }
 
 /// dp becomes scale * p * (dp - sum(p * dp)).
-void score_gradient(const float* p, float* dp, int64_t n, float scale) {
-  const Block dot = Block::of(dot_of_rows(p, dp, n, [](int64_t) {}));
-  const Block factor = Block::of(scale);
+template <class S>
+void score_gradient(const S* p, S* dp, int64_t n, S scale) {
+  const auto dot = BlockOf<S>::of(dot_of_rows(p, dp, n, [](int64_t) {}));
+  const auto factor = BlockOf<S>::of(scale);
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(load_block(p + i, count, 0) * (load_block(dp + i, count, 0) - dot) * factor, dp + i, count);
+    store_block(load_block(p + i, count, S(0)) * (load_block(dp + i, count, S(0)) - dot) * factor, dp + i,
+                count);
   });
 }
 
-void add_rows(const float* x, float* sum, int64_t n) {
+template <class S>
+void add_rows(const S* x, S* sum, int64_t n) {
   for_each_block(n, [&](int64_t i, int64_t count) {
-    store_block(load_block(sum + i, count, 0) + load_block(x + i, count, 0), sum + i, count);
+    store_block(load_block(sum + i, count, S(0)) + load_block(x + i, count, S(0)), sum + i, count);
   });
 }
 
 /// One block of rows: weights times value, and the statistics.
-void forward_block(const AttentionCall& c, int64_t head, int64_t begin, int64_t end) {
+template <class S>
+void forward_block(const AttentionCall<S>& c, int64_t head, int64_t begin, int64_t end) {
   const int64_t rows = end - begin, columns = c.columns_of(end - 1);
   AttentionScratch scratch;
-  float* q = scratch.take(rows * c.depth);
+  S* q = scratch.take<S>(rows * c.depth);
   c.query.read(head, begin, end, q);
   scale_row(q, rows * c.depth, c.scale);
-  float* s = scratch.take(rows * c.columns);
-  const FloatMatrix key = c.key.matrix(head, columns, scratch);
-  multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), s, c.columns);
+  S* s = scratch.take<S>(rows * c.columns);
+  const MatrixOf<S> key = c.key.template matrix<S>(head, columns, scratch);
+  multiply(rows, columns, c.depth, MatrixOf<S>{q, c.depth, 1}, key.transposed(), s, c.columns);
   for (int64_t i = 0; i < rows; ++i) {
     mask_row(c, head, begin + i, s + i * c.columns);
     to_weights(s + i * c.columns, columns, c.statistics + 2 * (head * c.rows + begin + i));
   }
-  const FloatMatrix value = c.value.matrix(head, columns, scratch);
-  c.write(0, head * c.rows + begin, rows, c.width, scratch.take(rows * c.width), [&](float* out) {
-    multiply(rows, c.width, columns, {s, c.columns, 1}, value, out, c.width);
+  const MatrixOf<S> value = c.value.template matrix<S>(head, columns, scratch);
+  c.write(0, head * c.rows + begin, rows, c.width, scratch.take<S>(rows * c.width), [&](S* out) {
+    multiply(rows, c.width, columns, MatrixOf<S>{s, c.columns, 1}, value, out, c.width);
   });
 }
 
 /// Gradients of one head, its blocks of rows one after the other.
-void backward_head(const AttentionCall& c, int64_t head) {
+template <class S>
+void backward_head(const AttentionCall<S>& c, int64_t head) {
   AttentionScratch scratch;
   const int64_t block = std::min(c.block_rows, c.rows);
-  float* q = scratch.take(block * c.depth);
-  float* g = scratch.take(block * c.width);
-  float* p = scratch.take(block * c.columns);
-  float* dp = scratch.take(block * c.columns);
-  const FloatMatrix key = c.key.matrix(head, c.columns, scratch);
-  const FloatMatrix value = c.value.matrix(head, c.columns, scratch);
-  float* dk = scratch.take(c.columns * c.depth);
-  float* dv = scratch.take(c.columns * c.width);
-  float* part = scratch.take(c.columns * std::max(c.depth, c.width));
-  float* dq = scratch.take(block * c.depth);
-  std::fill_n(dk, c.columns * c.depth, 0.0F);
-  std::fill_n(dv, c.columns * c.width, 0.0F);
+  S* q = scratch.take<S>(block * c.depth);
+  S* g = scratch.take<S>(block * c.width);
+  S* p = scratch.take<S>(block * c.columns);
+  S* dp = scratch.take<S>(block * c.columns);
+  const MatrixOf<S> key = c.key.template matrix<S>(head, c.columns, scratch);
+  const MatrixOf<S> value = c.value.template matrix<S>(head, c.columns, scratch);
+  S* dk = scratch.take<S>(c.columns * c.depth);
+  S* dv = scratch.take<S>(c.columns * c.width);
+  S* part = scratch.take<S>(c.columns * std::max(c.depth, c.width));
+  S* dq = scratch.take<S>(block * c.depth);
+  std::fill_n(dk, c.columns * c.depth, S(0));
+  std::fill_n(dv, c.columns * c.width, S(0));
   for (int64_t begin = 0; begin < c.rows; begin += block) {
     const int64_t rows = std::min(block, c.rows - begin), columns = c.columns_of(begin + rows - 1);
     c.query.read(head, begin, begin + rows, q);
     c.gradient.read(head, begin, begin + rows, g);
     scale_row(q, rows * c.depth, c.scale);
-    multiply(rows, columns, c.depth, {q, c.depth, 1}, key.transposed(), p, c.columns);
-    multiply(rows, columns, c.width, {g, c.width, 1}, value.transposed(), dp, c.columns);
+    multiply(rows, columns, c.depth, MatrixOf<S>{q, c.depth, 1}, key.transposed(), p, c.columns);
+    multiply(rows, columns, c.width, MatrixOf<S>{g, c.width, 1}, value.transposed(), dp, c.columns);
     for (int64_t i = 0; i < rows; ++i) {
-      float* weights = p + i * c.columns;
+      S* weights = p + i * c.columns;
       mask_row(c, head, begin + i, weights);
       weights_again(weights, columns, c.statistics + 2 * (head * c.rows + begin + i));
       score_gradient(weights, dp + i * c.columns, columns, c.scale);
     }
-    const auto add = [&](const float* a, const float* b, int64_t width, float* sum) {
+    const auto add = [&](const S* a, const S* b, int64_t width, S* sum) {
       // The first block's product is the sum so far where it has all columns.
       const bool first = begin == 0 && columns == c.columns;
-      multiply(columns, width, rows, {a, 1, c.columns}, {b, width, 1}, first ? sum : part, width);
+      multiply(columns, width, rows, MatrixOf<S>{a, 1, c.columns}, MatrixOf<S>{b, width, 1},
+               first ? sum : part, width);
       if (!first) add_rows(part, sum, columns * width);
     };
     add(p, g, c.width, dv);
     c.query.read(head, begin, begin + rows, q);
     add(dp, q, c.depth, dk);
-    c.write(0, head * c.rows + begin, rows, c.depth, dq, [&](float* out) {
-      multiply(rows, c.depth, columns, {dp, c.columns, 1}, key, out, c.depth);
+    c.write(0, head * c.rows + begin, rows, c.depth, dq, [&](S* out) {
+      multiply(rows, c.depth, columns, MatrixOf<S>{dp, c.columns, 1}, key, out, c.depth);
     });
   }
   c.store(1, head * c.columns * c.depth, dk, c.columns * c.depth);
   c.store(2, head * c.columns * c.width, dv, c.columns * c.width);
 }
 
-void attention(const KernelCall& call) {
-  const AttentionCall c(call);
+template <class S>
+void attention_in(const KernelCall& call) {
+  const AttentionCall<S> c(call);
   if (c.rows == 0 || c.heads == 0) return;
   const int64_t blocks = (c.rows + c.block_rows - 1) / c.block_rows;
   parallel_for(c.heads * blocks, [&](int64_t piece) {
@@ -138,9 +149,18 @@ void attention(const KernelCall& call) {
   });
 }
 
-void attention_backward(const KernelCall& call) {
-  const AttentionCall c(call);
+template <class S>
+void attention_backward_in(const KernelCall& call) {
+  const AttentionCall<S> c(call);
   parallel_for(c.heads, [&](int64_t head) { backward_head(c, head); });
+}
+
+bool is_double(const KernelCall& call) { return call.out[0].dtype == DType::kFloat64; }
+void attention(const KernelCall& call) {
+  is_double(call) ? attention_in<double>(call) : attention_in<float>(call);
+}
+void attention_backward(const KernelCall& call) {
+  is_double(call) ? attention_backward_in<double>(call) : attention_backward_in<float>(call);
 }
 
 }  // namespace
@@ -155,7 +175,6 @@ HWY_EXPORT(attention);
 HWY_EXPORT(attention_backward);
 
 Refusal supports(const KernelCall& call) {
-  if (call.out[0].dtype == DType::kFloat64) return "float64 is left to the reference";
   return call.in[2].numel() == 0 ? "there are no values" : kAccepted;
 }
 

@@ -4,13 +4,12 @@
 
 #include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
+#include "sorus/kernels/cpu/linalg/matmul_call.h"
 #include "sorus/kernels/cpu/matmul/matmul.h"
 #include "sorus/ops/nn/attributes.h"
 
 namespace sorus {
 namespace {
-
-namespace onednn = kernels::onednn;
 
 /// Scores of a block: with weights and their gradient they fit a second-level cache.
 constexpr int64_t kBlockScores = 64 * 1024;
@@ -23,18 +22,21 @@ int64_t rows_of_block(int64_t heads, int64_t rows, int64_t columns) {
   return std::clamp<int64_t>(block, 1, std::max<int64_t>(1, rows));
 }
 
-void widen_row(const std::byte* from, DType dtype, float* to, int64_t n) {
-  if (dtype == DType::kFloat32)
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
-  else if (dtype == DType::kBFloat16)
-    cpu::widen(reinterpret_cast<const BFloat16*>(from), to, n);
-  else
-    cpu::widen(reinterpret_cast<const Float16*>(from), to, n);
+template <class S>
+void widen_row(const std::byte* from, DType dtype, S* to, int64_t n) {
+  if (dtype == dtype_of<S>) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(S));
+  } else if constexpr (std::is_same_v<S, float>) {
+    if (dtype == DType::kBFloat16)
+      cpu::widen(reinterpret_cast<const BFloat16*>(from), to, n);
+    else
+      cpu::widen(reinterpret_cast<const Float16*>(from), to, n);
+  }
 }
 
 }  // namespace
 
-void multiply(int64_t m, int64_t n, int64_t k, const FloatMatrix& a, const FloatMatrix& b, float* out,
+void multiply(int64_t m, int64_t n, int64_t k, const MatrixOf<float>& a, const MatrixOf<float>& b, float* out,
               int64_t step) {
   kernels::MatmulProblem problem;
   problem.m = m;
@@ -50,9 +52,19 @@ void multiply(int64_t m, int64_t n, int64_t k, const FloatMatrix& a, const Float
   kernels::matmul::multiply(problem, a.data, b.data, nullptr, out, workspace ? workspace->data() : nullptr);
 }
 
-float* AttentionScratch::take(int64_t floats) {
-  taken_.push_back(Storage::allocate(static_cast<size_t>(floats) * sizeof(float)));
-  return reinterpret_cast<float*>(taken_.back()->data());
+void multiply(int64_t m, int64_t n, int64_t k, const MatrixOf<double>& a, const MatrixOf<double>& b,
+              double* out, int64_t step) {
+  MatmulCall call;
+  call.m = m;
+  call.n = n;
+  call.k = k;
+  call.a.row = a.row;
+  call.a.column = a.column;
+  call.b.row = b.row;
+  call.b.column = b.column;
+  call.out.row = step;
+  call.out.column = 1;
+  multiply_blocked(call, a.data, b.data, out);
 }
 
 int64_t HeadArray::offset(int64_t head) const {
@@ -64,7 +76,8 @@ int64_t HeadArray::offset(int64_t head) const {
   return at;
 }
 
-void HeadArray::read(int64_t head, int64_t begin, int64_t end, float* to) const {
+template <class S>
+void HeadArray::read(int64_t head, int64_t begin, int64_t end, S* to) const {
   const int rank = array_.rank();
   const int64_t row = array_.strides[rank - 2], column = array_.strides[rank - 1],
                 width = array_.size(rank - 1);
@@ -85,19 +98,21 @@ void HeadArray::read(int64_t head, int64_t begin, int64_t end, float* to) const 
   widen_row(packed->data(), array_.dtype, to, shape.numel());
 }
 
-FloatMatrix HeadArray::matrix(int64_t head, int64_t rows, AttentionScratch& scratch) const {
+template <class S>
+MatrixOf<S> HeadArray::matrix(int64_t head, int64_t rows, AttentionScratch& scratch) const {
   const int rank = array_.rank();
   const int64_t width = array_.size(rank - 1);
-  if (array_.dtype == DType::kFloat32)
-    return {array_.as<float>() + offset(head), array_.strides[rank - 2], array_.strides[rank - 1]};
-  float* wide = scratch.take(rows * width);
+  if (array_.dtype == dtype_of<S>)
+    return {array_.as<S>() + offset(head), array_.strides[rank - 2], array_.strides[rank - 1]};
+  S* wide = scratch.take<S>(rows * width);
   read(head, 0, rows, wide);
   return {wide, width, 1};
 }
 
-AttentionCall::AttentionCall(const KernelCall& call)
+template <class S>
+AttentionCall<S>::AttentionCall(const KernelCall& call)
     : causal(call.attrs<AttentionAttrs>().causal),
-      scale(static_cast<float>(call.attrs<AttentionAttrs>().scale)),
+      scale(static_cast<S>(call.attrs<AttentionAttrs>().scale)),
       query(call.in[0]),
       key(call.in[1]),
       value(call.in[2]),
@@ -113,17 +128,27 @@ AttentionCall::AttentionCall(const KernelCall& call)
   block_rows = rows_of_block(heads, rows, columns);
   const bool is_gradient = call.in.size() > 4;
   if (is_gradient) gradient = HeadArray(call.in[5]);
-  statistics = is_gradient ? call.in[4].as<float>() : call.out[1].as<float>();
+  statistics = is_gradient ? call.in[4].as<S>() : call.out[1].as<S>();
 }
 
-void AttentionCall::store(size_t result, int64_t begin, const float* from, int64_t count) const {
+template <class S>
+void AttentionCall<S>::store(size_t result, int64_t begin, const S* from, int64_t count) const {
   const Array& out = out_[result];
-  if (out.dtype == DType::kFloat32)
-    std::memcpy(out.as<float>() + begin, from, static_cast<size_t>(count) * sizeof(float));
-  else if (out.dtype == DType::kBFloat16)
-    cpu::narrow(from, out.as<BFloat16>() + begin, count);
-  else
-    cpu::narrow(from, out.as<Float16>() + begin, count);
+  if (out.dtype == dtype_of<S>) {
+    std::memcpy(out.as<S>() + begin, from, static_cast<size_t>(count) * sizeof(S));
+  } else if constexpr (std::is_same_v<S, float>) {
+    if (out.dtype == DType::kBFloat16)
+      cpu::narrow(from, out.as<BFloat16>() + begin, count);
+    else
+      cpu::narrow(from, out.as<Float16>() + begin, count);
+  }
 }
+
+template void HeadArray::read(int64_t head, int64_t begin, int64_t end, float* to) const;
+template void HeadArray::read(int64_t head, int64_t begin, int64_t end, double* to) const;
+template MatrixOf<float> HeadArray::matrix(int64_t head, int64_t rows, AttentionScratch& scratch) const;
+template MatrixOf<double> HeadArray::matrix(int64_t head, int64_t rows, AttentionScratch& scratch) const;
+template struct AttentionCall<float>;
+template struct AttentionCall<double>;
 
 }  // namespace sorus
