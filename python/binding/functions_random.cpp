@@ -1,6 +1,7 @@
 #include <map>
 
 #include "binding/functions.h"
+#include "sorus/base/told_as.h"
 #include "sorus/nn/initializer.h"
 #include "sorus/ops/random/random.h"
 
@@ -33,6 +34,11 @@ Tensor gamma_of(const Shape& shape, const Tensor& alpha, const Tensor& beta, std
   return gamma_distribution(shape, alpha, beta, stream(seed));
 }
 
+Tensor weights_of_multinomial(const Tensor& weights) {
+  const ToldAs told("multinomial");
+  return cumulative_weights(weights);
+}
+
 Tensor initial_uniform(const Shape& shape, double scale) { return nn::initialize(nn::uniform(scale), shape); }
 Tensor initial_normal(const Shape& shape, double sigma, double mean) {
   return nn::initialize(nn::normal(sigma, mean), shape);
@@ -53,6 +59,7 @@ std::vector<Function> random_functions() {
       function("random_uniform", &uniform_of, "shape, dtype=float32, seed=None"),
       function("random_normal", &normal_of, "shape, dtype=float32, seed=None"),
       function("random_gamma", &gamma_of, "shape, alpha, beta, seed=None"),
+      function("cumulative_weights", &weights_of_multinomial, "weights"),
       function("dropout", &dropout_of, "x, p, seed=None"),
       function("initial_uniform", &initial_uniform, "shape, scale"),
       function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),

@@ -251,6 +251,21 @@ def test_multinomial_draws_in_pure_functions_and_loops():
     assert drawn.tolist() == [[1, 1]] * 3
 
 
+@pytest.mark.parametrize("replacement", (True, False))
+def test_multinomial_refuses_weights_in_loops(replacement):
+    def step(count, row):
+        return count, ops.multinomial(row, 1, replacement)
+
+    def draw(rows):
+        return ops.scan(step, Tensor(0), rows, len(rows))[1]
+
+    for call in (draw, ms.jit(draw), ms.jit(draw, pure=True)):
+        for _ in range(3):
+            assert call(Tensor([[0.0, 1.0], [2.0, 0.0]])).tolist() == [[1], [0]]
+        with pytest.raises(ValueError, match="weights are not usable: got a least of -1"):
+            call(Tensor([[0.0, 1.0], [2.0, -1.0]]))
+
+
 def test_a_generator_of_one_lane_speaks_of_what_was_asked(monkeypatch):
     from sorus.dataset import _arguments
 

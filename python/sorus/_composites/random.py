@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .. import _functions as F
 from .._core import Tensor
 from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers
@@ -77,23 +75,6 @@ def bernoulli(x: Tensor, p, seed):
     return F.cast(F.less(drawn, p), x.dtype)
 
 
-def _check_weights(x: Tensor):
-    """Throws ValueError unless each row has weights of 0 or more and one above; values that are not there
-    yet, as in the body of a loop, go unseen.
-    """
-    try:
-        weights = F.cast(x, _d["float64"]).asnumpy()
-    except ValueError:
-        return
-    totals = weights.sum(-1)
-    if not ((weights >= 0).all() and (totals > 0).all() and np.isfinite(totals).all()):
-        least = f"{weights.min():g} at least" if weights.size else f"shape {x.shape}"
-        raise ValueError(
-            f"multinomial: weights are not usable: got {least}, need finite ones of 0 or more and a sum "
-            "above 0 in each row"
-        )
-
-
 def multinomial(x: Tensor, num_samples: int, replacement, seed):
     """int32 class numbers along the last axis, drawn with the weights x (C,) or (N, C)."""
     if x.ndim not in (1, 2):
@@ -104,11 +85,10 @@ def multinomial(x: Tensor, num_samples: int, replacement, seed):
         raise ValueError(
             f"multinomial: 'num_samples' is out of range: got {num_samples}, need more than 0{limit}"
         )
-    _check_weights(x)
+    sums = F.cumulative_weights(x)
     if not replacement:  # the largest of u ** (1 / weight), by their logarithms; Efraimidis and Spirakis 2006
         keys = F.div(F.log(F.random_uniform(x.shape, _float32, seed)), x)
         return F.cast(F.topk(keys, num_samples)[1], _int32)
-    sums = F.cumsum(F.cast(x, _d["float64"]), -1)
     total = F.gather(sums, Tensor([classes - 1], _int64), -1)
     drawn = F.mul(F.random_uniform((*x.shape[:-1], num_samples), _d["float64"], seed), total)
     below = F.less_equal(F.expand_dims(sums, -2), F.expand_dims(drawn, -1))

@@ -110,6 +110,35 @@ OP_ERRORS(random_gamma) {
            ErrorKind::kDType, "got int32"}};
 }
 
+OP_SAMPLES(cumulative_weights) {
+  SampleList list;
+  for (const Shape& shape : {Shape{5}, Shape{3, 7}, Shape{0, 4}})
+    list.push_back({.name = shape.text(),
+                    .inputs = {{uniform(shape, 0, 9), DType::kFloat64}},
+                    .call = [](const TensorList& in) { return TensorList{cumulative_weights(in[0])}; },
+                    .reference =
+                        [shape](const std::vector<HostArray>& in) {
+                          HostArray y = in[0];
+                          const auto classes = static_cast<size_t>(shape.size(shape.rank() - 1));
+                          for (size_t i = 0; i < y.values.size(); ++i)
+                            if (i % classes != 0) y.values[i] += y.values[i - 1];
+                          return std::vector{y};
+                        },
+                    .ulp = 8,
+                    .gradient = false});
+  return list;
+}
+OP_ERRORS(cumulative_weights) {
+  const auto of = [](std::initializer_list<Real> weights) {
+    return [x = items(weights)] { (void)cumulative_weights(to_tensor(x, DType::kFloat64)); };
+  };
+  return {{"negative", of({2, -1}), ErrorKind::kValue, "got a least of -1 and a sum of 1 in row 0"},
+          {"zeros", of({0, 0}), ErrorKind::kValue, "a sum of 0 in row 0, need finite ones of 0 or more"},
+          {"not a number", of({1, NAN}), ErrorKind::kValue, "got a least of nan"},
+          {"infinite", of({1, INFINITY}), ErrorKind::kValue, "a sum of inf"},
+          {"axes", [] { (void)cumulative_weights(Tensor(1.0)); }, ErrorKind::kShape, "need 1 or 2 axes"}};
+}
+
 TEST(Philox, GivesTheKnownAnswer) {
   // Of the vectors published with the paper's code, the one that a 64-bit block number can state.
   EXPECT_EQ(philox(0, 0), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

@@ -147,10 +147,19 @@ void run_dropout(const KernelCall& call) {
   });
 }
 
+void run_cumulative_weights(const KernelCall& call) {
+  const double* x = call.in[0].as<double>();
+  double* out = call.out[0].as<double>();
+  const int64_t classes = call.in[0].size(call.in[0].rank() - 1);
+  double sum = 0;
+  for (int64_t i = 0; i < call.in[0].numel(); ++i) out[i] = sum = (i % classes == 0 ? 0 : sum) + x[i];
+}
+
 const KernelRegistrar registered[] = {
     {"random_uniform", Kernel{.name = "reference", .run = run_random<false>}, kReferenceRank},
     {"random_normal", Kernel{.name = "reference", .run = run_random<true>}, kReferenceRank},
     {"random_gamma", Kernel{.name = "reference", .run = run_gamma}, kReferenceRank},
+    {"cumulative_weights", Kernel{.name = "reference", .run = run_cumulative_weights}, kReferenceRank},
     {"dropout", Kernel{.name = "reference", .run = run_dropout, .in_place = 1}, kReferenceRank},
 };
 

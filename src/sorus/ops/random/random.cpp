@@ -1,7 +1,10 @@
 #include "sorus/ops/random/random.h"
 
+#include <cmath>
+
 #include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
+#include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/random/attributes.h"
 
 namespace sorus {
@@ -36,6 +39,35 @@ TypeList infer_dropout(const InferContext& c) {
   SORUS_CHECK(is_floating(c.dtype(0)), DTypeError,
               "dropout: dtype is not floating: got {}, need a floating dtype", c.dtype(0));
   return {c.in(0)};
+}
+
+TypeList infer_weights(const InferContext& c) {
+  const TensorType& weights = c.in(0);
+  SORUS_CHECK(weights.dtype == DType::kFloat64, DTypeError, "cumulative_weights: dtype: got {}, need float64",
+              weights.dtype);
+  SORUS_CHECK(weights.shape.rank() == 1 || weights.shape.rank() == 2, ShapeError,
+              "cumulative_weights: wrong number of axes: got shape {}, need 1 or 2 axes", weights.shape);
+  return {weights};
+}
+
+/// Needs finite weights of 0 or more whose sum is above 0 in each row.
+void check_weights(const KernelCall& call) {
+  const Array& x = call.in[0];
+  const int64_t classes = x.size(x.rank() - 1), rows = x.rank() == 2 ? x.size(0) : 1;
+  const int64_t row_step = x.rank() == 2 ? x.strides[0] : 0, step = x.strides[x.rank() - 1];
+  for (int64_t row = 0; row < rows; ++row) {
+    double least = 0, total = 0;
+    for (int64_t k = 0; k < classes; ++k) {
+      const double weight = x.as<double>()[row * row_step + k * step];
+      if (!(weight >= least)) least = weight;
+      total += weight;
+    }
+    SORUS_CHECK(least >= 0 && total > 0 && std::isfinite(total), ValueError,
+                "cumulative_weights: weights are not usable: got a least of {} and a sum of {} in row {}, "
+                "need finite ones "
+                "of 0 or more and a sum above 0",
+                least, total, row);
+  }
 }
 
 /// The mask is a function of the key, so the gradient goes through the same op.
@@ -73,8 +105,18 @@ const OpDef gamma_op{.name = "random_gamma",
                      .inputs = {{"key"}, {"alpha"}},
                      .infer = infer_gamma,
                      .traits = {.differentiable = false}};
+const OpDef weights_op{.name = "cumulative_weights",
+                       .doc =
+                           "Sums of the weights (C,) or (N, C) of classes up to each class, float64. "
+                           "ValueError unless weights are "
+                           "finite, 0 or more, and their sum is above 0 in each row.",
+                       .inputs = {{"weights"}},
+                       .infer = infer_weights,
+                       .check_values = check_weights,
+                       .check_reads = saves({0}),
+                       .traits = {.differentiable = false}};
 const OpRegistrar registered[] = {OpRegistrar(uniform_op), OpRegistrar(normal_op), OpRegistrar(gamma_op),
-                                  OpRegistrar(dropout_op)};
+                                  OpRegistrar(dropout_op), OpRegistrar(weights_op)};
 
 }  // namespace
 
@@ -87,6 +129,10 @@ Tensor random_normal(const Tensor& key, const Shape& shape, DType dtype) {
 Tensor random_gamma(const Tensor& key, const Tensor& alpha) {
   const ToldAs told("random_gamma");
   return apply(gamma_op, {&key, &alpha});
+}
+Tensor cumulative_weights(const Tensor& weights) {
+  const Tensor wide = cast(weights, DType::kFloat64);
+  return apply(weights_op, {&wide});
 }
 Tensor dropout(const Tensor& x, double p, const Tensor& key) {
   return apply(dropout_op, {&x, &key}, DropoutAttrs{p});

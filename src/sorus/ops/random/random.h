@@ -15,6 +15,9 @@ namespace sorus {
 /// Gamma distributed with scale 1 and the shapes `alpha`, floating: number i for alpha[i]; 0 for an alpha of
 /// 0, NaN for a negative one. Without a gradient. Marsaglia and Tsang's method in float64.
 [[nodiscard]] SORUS_API Tensor random_gamma(const Tensor& key, const Tensor& alpha);
+/// Sums of the weights (C,) or (N, C) of classes up to each class, in float64. Throws ValueError where the
+/// values come to light unless they are finite, 0 or more, and their sum is above 0 in each row.
+[[nodiscard]] SORUS_API Tensor cumulative_weights(const Tensor& weights);
 /// `x` with each element set to 0 with probability `p` and the others divided by 1 - p. Needs 0 <= p < 1.
 [[nodiscard]] SORUS_API Tensor dropout(const Tensor& x, double p, const Tensor& key);
 
