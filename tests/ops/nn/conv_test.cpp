@@ -3,6 +3,7 @@
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
+#include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/nn/check.h"
 
@@ -123,6 +124,25 @@ TEST(Conv, TransposeGivesOutputPaddingAndBias) {
   EXPECT_EQ(conv_transpose(x, w, b, options, {1}).shape(), Shape({1, 4, 6, 6}));
   check_two_gradients([&](const TensorList& t) { return conv_transpose(t[0], t[1], t[2], options, {1}); },
                       {x, w, b});
+}
+
+/// With a bias of a size at which an earlier rounding would show.
+TEST(Conv, TransposeRounds16BitsOnceAfterTheBias) {
+  const ConvOptions options{.stride = {2}};
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const auto exact = [dtype](Shape shape, uint64_t seed) {
+      return cast(cast(random_tensor<float>(shape, seed), dtype), DType::kFloat64);
+    };
+    const Tensor x = exact({2, 6, 7, 5}, 1), w = exact({6, 4, 3, 3}, 2), b = exact({4}, 3);
+    const auto narrow = [dtype](const Tensor& t) { return cast(t, dtype); };
+    const Tensor got = conv_transpose(narrow(x), narrow(w), narrow(b), options);
+    EXPECT_EQ(got.dtype(), dtype);
+    const std::vector<double> want = doubles(conv_transpose(x, w, b, options));
+    const std::vector<double> have = doubles(cast(got, DType::kFloat64));
+    const double half_ulp = dtype == DType::kFloat16 ? 0x1p-11 : 0x1p-8;
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(have[i], want[i], 1.01 * half_ulp * std::abs(want[i]) + 1e-5) << i;
+  }
 }
 
 TEST(Conv, BitsDependNeitherOnThreadsNorOnStrides) {

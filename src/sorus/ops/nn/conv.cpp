@@ -301,13 +301,19 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
                 "{}: the result is empty: got extent {} on spatial axis {}, need at least 1", kName,
                 attrs.size[i], i);
   }
-  Tensor y = apply(backward_input_op, {&x, &weight}, attrs);
-  if (!bias.defined()) return y;
+  if (!bias.defined()) return apply(backward_input_op, {&x, &weight}, attrs);
+  // 16-bit sums are rounded once, after the bias.
+  const DType dtype = x.dtype();
+  const bool widens = is_half(dtype) && weight.dtype() == dtype && bias.dtype() == dtype;
+  const auto wide = [widens](const Tensor& t) { return widens ? cast(t, DType::kFloat32) : t; };
+  const Tensor from = wide(x), by = wide(weight);
+  Tensor y = apply(backward_input_op, {&from, &by}, attrs);
   SORUS_CHECK(bias.shape() == Shape{y.shape()[1]}, ShapeError,
               "{}: bias does not fit: got shape {}, need ({},)", kName, bias.shape(), y.size(1));
   Ints column = Ints::filled(y.rank(), 1);
   column[1] = y.size(1);
-  return add(y, reshape(bias, column));
+  y = add(y, reshape(wide(bias), column));
+  return widens ? cast(y, dtype) : y;
 }
 
 Ints same_padding(const Ints& input_size, const Ints& kernel_size, const Ints& stride, const Ints& dilation) {
