@@ -1,5 +1,6 @@
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "binding/bridge.h"
@@ -118,6 +119,11 @@ void bind_autograd(nb::module_& m) {
   m.def("custom_gradient", &bound_custom_gradient);
   m.def("recompute", &bound_recompute);
   m.def("in_gradient_scope", [] { return scope_state().gradients != nullptr; });
+  m.def("tracks_gradients", [](nb::handle inputs) {
+    const GradientRecorder* scope = scope_state().gradients;
+    return scope && std::ranges::any_of(tensors_of(inputs, "tracks_gradients"),
+                                        [scope](const Tensor& t) { return scope->tracks(t); });
+  });
 }
 
 }  // namespace sorus::python

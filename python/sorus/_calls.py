@@ -114,6 +114,7 @@ def _identity(value, observe):
 
 def _with_backward_hooks(cell, args, kwargs):
     seen = {"output": ()}
+    reaches_inputs = _core.tracks_gradients(_tree.tensors(args))
 
     def at_input(gradients):
         for hook in cell._hooks.of("backward"):
@@ -128,6 +129,9 @@ def _with_backward_hooks(cell, args, kwargs):
             if changed is not None:
                 gradients = changed if isinstance(changed, tuple) else (changed,)
         seen["output"] = gradients
+        if not reaches_inputs:  # a first layer, of which only parameters have gradients
+            for hook in cell._hooks.of("backward"):
+                hook(cell, (None,), gradients)
         return gradients
 
     output = cell._compute(*_identity(args, at_input), **kwargs)

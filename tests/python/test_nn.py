@@ -149,6 +149,36 @@ def test_hooks():
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_backward_hooks_of_a_first_layer(mode):
+    """Inputs that need no gradient are (None,), and what a hook returns for them goes nowhere."""
+    net = nn.SequentialCell(nn.Dense(3, 2, weight_init="ones"), nn.Dense(2, 2, weight_init="ones"))
+    seen = []
+
+    def hook(cell, grad_input, grad_output):
+        seen.append((grad_input, grad_output[0].asnumpy().tolist()))
+        return (sample() * 100,)
+
+    net[0].register_backward_pre_hook(lambda cell, grad_output: (grad_output[0] * 3,))
+    handle = net[0].register_backward_hook(hook)
+    ms.set_context(mode=mode)
+    try:
+        gradient = ms.grad(lambda x: net(x).sum(), None, weights=net.trainable_params())
+        for calls in range(1, 4):
+            weights = gradient(sample())
+            assert seen == [((None,), [[6.0, 6.0], [6.0, 6.0]])] * calls
+            assert weights[1].tolist() == [12.0, 12.0]
+        for parameter in net[0].trainable_params():
+            parameter.requires_grad = False
+        ms.grad(lambda x: net(x).sum(), None, weights=net[1].trainable_params())(sample())
+        assert len(seen) == 3
+        handle.remove()
+        ms.grad(lambda x: net(x).sum())(sample())
+        assert len(seen) == 3
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
 def test_gradients(mode):
     ms.set_context(mode=mode)
     try:

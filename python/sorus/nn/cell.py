@@ -399,7 +399,7 @@ class Cell:
 
     def register_backward_hook(self, hook_fn):
         """`hook_fn(cell, grad_input, grad_output)` in the backward pass; what it returns replaces
-        grad_input.
+        grad_input. Where no input has a gradient, as those of a first layer, grad_input is (None,).
         """
         return self._add_hook("backward", hook_fn)
 
