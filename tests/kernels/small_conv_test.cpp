@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sorus/kernels/cpu/conv/conv.h"
-#include "tests/kernels/onednn_testing.h"
+#include "tests/kernels/conv_testing.h"
 
 namespace sorus::kernels {
 namespace {
@@ -18,16 +18,13 @@ using onednn::ConvPass;
 using onednn::ConvProblem;
 using onednn::ElementType;
 using onednn::testing::Buffer;
+using onednn::testing::ConvShape;
+using onednn::testing::ConvTensors;
+using onednn::testing::floats;
+using onednn::testing::problem_of;
 using onednn::testing::Threads;
 
-struct Shape {
-  const char* name;
-  int rank;
-  int64_t n, ic, oc;
-  int64_t in[2], kernel[2], stride[2], dilation[2], low[2], high[2];
-};
-
-const Shape kShapes[] = {
+const ConvShape kShapes[] = {
     {"lenet1", 2, 9, 1, 6, {32, 32}, {5, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {"lenet2", 2, 9, 6, 16, {14, 14}, {5, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {"one", 2, 1, 1, 1, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
@@ -42,32 +39,9 @@ const Shape kShapes[] = {
     {"many_channels", 2, 1, 20, 37, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
 };
 
-ConvProblem problem_of(const Shape& s) {
-  ConvProblem p;
-  p.rank = s.rank, p.n = s.n, p.in_channels = s.ic, p.out_channels = s.oc;
-  for (int i = 0; i < s.rank; ++i) {
-    p.in[i] = s.in[i], p.kernel[i] = s.kernel[i], p.stride[i] = s.stride[i], p.dilation[i] = s.dilation[i];
-    p.pad_low[i] = s.low[i], p.pad_high[i] = s.high[i];
-  }
-  return p;
-}
-
-struct Tensors {
-  Buffer input, weights, out_grad, bias;
-  explicit Tensors(const ConvProblem& p)
-      : input(p.type, p.n * p.in_positions() * p.in_channels),
-        weights(p.type, p.weights()),
-        out_grad(p.type, p.n * p.out_positions() * p.out_channels),
-        bias(p.type, p.out_channels) {
-    input.fill(1), weights.fill(2), out_grad.fill(3), bias.fill(4);
-  }
-};
-
-const float* floats(const Buffer& b) { return static_cast<const float*>(b.data()); }
-
-Buffer run(const ConvProblem& p, ConvPass pass, const Tensors& t) {
+Buffer run(const ConvProblem& p, ConvPass pass, const ConvTensors& t) {
   Buffer space = onednn::testing::workspace(small_conv_workspace(p, pass));
-  const Buffer& like = pass == ConvPass::kForward        ? t.out_grad
+  const Buffer& like = pass == ConvPass::kForward        ? t.out
                        : pass == ConvPass::kBackwardData ? t.input
                                                          : t.weights;
   Buffer result(p.type, like.size());
@@ -75,40 +49,40 @@ Buffer run(const ConvProblem& p, ConvPass pass, const Tensors& t) {
   if (pass == ConvPass::kForward) {
     small_conv_forward(p, floats(t.input), floats(t.weights), floats(t.bias), to, space.data());
   } else if (pass == ConvPass::kBackwardData) {
-    small_conv_backward_data(p, floats(t.out_grad), floats(t.weights), to, space.data());
+    small_conv_backward_data(p, floats(t.out), floats(t.weights), to, space.data());
   } else {
-    small_conv_backward_weights(p, floats(t.input), floats(t.out_grad), to, space.data());
+    small_conv_backward_weights(p, floats(t.input), floats(t.out), to, space.data());
   }
   return result;
 }
 
 /// The same pass by oneDNN.
-Buffer run_onednn(const ConvProblem& p, ConvPass pass, const Tensors& t) {
+Buffer run_onednn(const ConvProblem& p, ConvPass pass, const ConvTensors& t) {
   Buffer space = onednn::testing::workspace(onednn::conv_workspace(p, pass));
-  const Buffer& like = pass == ConvPass::kForward        ? t.out_grad
+  const Buffer& like = pass == ConvPass::kForward        ? t.out
                        : pass == ConvPass::kBackwardData ? t.input
                                                          : t.weights;
   Buffer result(p.type, like.size());
   if (pass == ConvPass::kForward) {
     onednn::conv_forward(p, t.input.data(), t.weights.data(), floats(t.bias), result.data(), space.data());
   } else if (pass == ConvPass::kBackwardData) {
-    onednn::conv_backward_data(p, t.out_grad.data(), t.weights.data(), result.data(), space.data());
+    onednn::conv_backward_data(p, t.out.data(), t.weights.data(), result.data(), space.data());
   } else {
-    onednn::conv_backward_weights(p, t.input.data(), t.out_grad.data(), result.data(), space.data());
+    onednn::conv_backward_weights(p, t.input.data(), t.out.data(), result.data(), space.data());
   }
   return result;
 }
 
 constexpr ConvPass kPasses[] = {ConvPass::kForward, ConvPass::kBackwardData, ConvPass::kBackwardWeights};
 
-class SmallConvTest : public ::testing::TestWithParam<Shape> {};
+class SmallConvTest : public ::testing::TestWithParam<ConvShape> {};
 
 // oneDNN's passes are held to double precision by their own test, over loops that share nothing with either.
 TEST_P(SmallConvTest, AgreesWithOneDnn) {
   ConvProblem p = problem_of(GetParam());
   ASSERT_TRUE(small_conv_supports(p));
   p.has_bias = true;
-  Tensors t(p);
+  ConvTensors t(p);
   for (ConvPass pass : kPasses) {
     Buffer got = run(p, pass, t), want = run_onednn(p, pass, t);
     double terms = pass == ConvPass::kForward        ? static_cast<double>(p.in_channels * p.taps())
@@ -123,7 +97,7 @@ TEST_P(SmallConvTest, AgreesWithOneDnn) {
 
 TEST_P(SmallConvTest, BitsDoNotDependOnThreads) {
   ConvProblem p = problem_of(GetParam());
-  Tensors t(p);
+  ConvTensors t(p);
   for (ConvPass pass : kPasses) {
     std::vector<Buffer> results;
     for (int threads : {1, 2, 3}) {
@@ -140,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SmallConvTest, ::testing::ValuesIn(kShapes),
 
 TEST(SmallConv, FusedStepsEqualSeparateOnes) {
   ConvProblem p = problem_of(kShapes[0]);
-  Tensors t(p);
+  ConvTensors t(p);
   Buffer plain = run(p, ConvPass::kForward, t);
   p.has_bias = true;
   p.activation = onednn::Activation::kRelu;
@@ -153,7 +127,7 @@ TEST(SmallConv, FusedStepsEqualSeparateOnes) {
 TEST(SmallConv, InfinityReachesOnlyTheWeightsThatMeetIt) {
   ConvProblem p = problem_of(kShapes[0]);
   p.n = 1;
-  Tensors t(p);
+  ConvTensors t(p);
   // The last column is met by the last tap of a row alone.
   t.input.set(31, std::numeric_limits<float>::infinity());
   Buffer grad = run(p, ConvPass::kBackwardWeights, t);
@@ -178,10 +152,10 @@ TEST(SmallConv, IsChosenByTheShape) {
 TEST(SmallConv, TheChoiceIsWhatTheConvolutionRuns) {
   for (size_t shape : {size_t{0}, size_t{1}}) {
     ConvProblem p = problem_of(kShapes[shape]);
-    Tensors t(p);
+    ConvTensors t(p);
     Buffer space = onednn::testing::workspace(conv::workspace(p, ConvPass::kBackwardData));
     Buffer grad(p.type, t.input.size());
-    conv::backward_data(p, t.out_grad.data(), t.weights.data(), grad.data(), space.data());
+    conv::backward_data(p, t.out.data(), t.weights.data(), grad.data(), space.data());
     EXPECT_TRUE(grad == run(p, ConvPass::kBackwardData, t));
   }
 }

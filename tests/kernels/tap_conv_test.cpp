@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sorus/kernels/cpu/conv/conv.h"
-#include "tests/kernels/onednn_testing.h"
+#include "tests/kernels/conv_testing.h"
 
 // Every sum is one chain of fused multiply-adds over taps, then channels, so plain loops give the same bits.
 namespace sorus::kernels {
@@ -17,16 +17,13 @@ using onednn::ConvPass;
 using onednn::ConvProblem;
 using onednn::ElementType;
 using onednn::testing::Buffer;
+using onednn::testing::ConvShape;
+using onednn::testing::ConvTensors;
+using onednn::testing::floats;
+using onednn::testing::problem_of;
 using onednn::testing::Threads;
 
-struct Shape {
-  const char* name;
-  int rank;
-  int64_t n, ic, oc;
-  int64_t in[2], kernel[2], stride[2], dilation[2], low[2], high[2];
-};
-
-const Shape kShapes[] = {
+const ConvShape kShapes[] = {
     {"square", 2, 3, 64, 64, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"strided", 2, 5, 64, 128, {9, 10}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
     {"one_image", 2, 1, 128, 64, {16, 17}, {3, 2}, {1, 1}, {1, 1}, {0, 1}, {1, 0}},
@@ -35,16 +32,6 @@ const Shape kShapes[] = {
     {"wide_padding", 2, 2, 64, 64, {3, 2}, {3, 3}, {1, 1}, {1, 1}, {5, 4}, {4, 5}},
     {"line", 1, 3, 64, 64, {30, 1}, {5, 1}, {2, 1}, {1, 1}, {2, 0}, {1, 0}},
 };
-
-ConvProblem problem_of(const Shape& s) {
-  ConvProblem p;
-  p.rank = s.rank, p.n = s.n, p.in_channels = s.ic, p.out_channels = s.oc;
-  for (int i = 0; i < s.rank; ++i) {
-    p.in[i] = s.in[i], p.kernel[i] = s.kernel[i], p.stride[i] = s.stride[i], p.dilation[i] = s.dilation[i];
-    p.pad_low[i] = s.low[i], p.pad_high[i] = s.high[i];
-  }
-  return p;
-}
 
 /// What is promised: over taps in order, each position's channels of the source in order.
 std::vector<float> expected(const ConvProblem& p, ConvPass pass, const Buffer& source, const Buffer& weights,
@@ -82,12 +69,9 @@ std::vector<float> expected(const ConvProblem& p, ConvPass pass, const Buffer& s
 
 void expect_chains(const ConvProblem& p, ConvPass pass, const char* name) {
   bool forward = pass == ConvPass::kForward;
-  Buffer input(p.type, p.n * p.in_positions() * p.in_channels), weights(p.type, p.weights()),
-      out(p.type, p.n * p.out_positions() * p.out_channels), bias(p.type, p.out_channels);
-  input.fill(1), weights.fill(2), out.fill(3), bias.fill(4);
-  const Buffer& source = forward ? input : out;
-  std::vector<float> want = expected(p, pass, source, weights, forward && p.has_bias ? &bias : nullptr);
-  auto floats = [](const Buffer& b) { return static_cast<const float*>(b.data()); };
+  const ConvTensors t(p);
+  const Buffer& source = forward ? t.input : t.out;
+  std::vector<float> want = expected(p, pass, source, t.weights, forward && p.has_bias ? &t.bias : nullptr);
   for (int threads : {1, 2, 3}) {
     Threads set(threads);
     Buffer space = onednn::testing::workspace(tap_conv::workspace(p, pass));
@@ -95,9 +79,9 @@ void expect_chains(const ConvProblem& p, ConvPass pass, const char* name) {
     result.fill(5);
     auto* to = static_cast<float*>(result.data());
     if (forward) {
-      tap_conv::forward(p, floats(input), floats(weights), floats(bias), to, space.data());
+      tap_conv::forward(p, floats(t.input), floats(t.weights), floats(t.bias), to, space.data());
     } else {
-      tap_conv::backward_data(p, floats(out), floats(weights), to, space.data());
+      tap_conv::backward_data(p, floats(t.out), floats(t.weights), to, space.data());
     }
     int64_t different = 0;
     for (int64_t i = 0; i < result.size(); ++i) different += result.get(i) != want[static_cast<size_t>(i)];
@@ -106,7 +90,7 @@ void expect_chains(const ConvProblem& p, ConvPass pass, const char* name) {
   }
 }
 
-class TapConvTest : public ::testing::TestWithParam<Shape> {};
+class TapConvTest : public ::testing::TestWithParam<ConvShape> {};
 
 TEST_P(TapConvTest, EverySumIsOneChain) {
   ConvProblem p = problem_of(GetParam());

@@ -7,18 +7,13 @@
 #define SORUS_KERNELS_CPU_CONV_TAP_CONV_SIMD_H_
 #endif
 
+#include "sorus/kernels/cpu/simd/panel.h"
 #include "sorus/kernels/cpu/simd/transpose.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sorus::kernels::tap_conv::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
-
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag()));
-constexpr int kVecs = kLanes >= 16 ? 4 : 2;  // by 6 rows: 24 sums of 32 registers, or 12 of 16
-constexpr int64_t kWidth = kVecs * kLanes;
+using namespace panel::HWY_NAMESPACE;
 constexpr int kRowsAtOnce = 6;
 
 /// c[r][j] += sum over p of a[r][p] * b[p, j] for kRows rows and a panel's columns j.

@@ -11,18 +11,13 @@
 
 #include <cstring>
 
+#include "sorus/kernels/cpu/simd/panel.h"
 #include "sorus/kernels/cpu/simd/transpose.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sorus::kernels::gemm::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
-
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag()));
-constexpr int kVecs = kLanes >= 16 ? 4 : 2;  // by 6 rows: 24 sums of 32 registers, or 12 of 16
-constexpr int64_t kWidth = kVecs * kLanes;
+using namespace panel::HWY_NAMESPACE;
 constexpr int64_t kMostOfMany = kLanes * (kLanes >= 16 ? 2 : 1);  // columns of a block of 8 rows
 
 enum class Ask : uint8_t { kNothing, kRowsOfA, kAhead };
