@@ -13,6 +13,7 @@
 #include "sorus/compiler/compile_cache.h"
 #include "sorus/compiler/compile_stats.h"
 #include "sorus/compiler/dump.h"
+#include "sorus/compiler/pass_manager.h"
 #include "sorus/compiler/replay.h"
 #include "sorus/compiler/signatures.h"
 #include "sorus/engine/choice.h"
@@ -190,6 +191,7 @@ void bind_boundary(nb::module_& m) {
           set_engine_choice({std::move(use), std::move(use_for), std::move(forbid)});
         });
   m.def("set_flush_denormal", &set_flush_denormal);
+  m.def("set_memory_limit", &set_memory_limit);
 }
 
 }  // namespace sorus::python

@@ -35,6 +35,8 @@ def on_setting(name, value):
         _core.set_relaxed_numerics(value == "relaxed")
     elif name in ("engine", "op_engines", "forbidden_engines"):
         _core.set_engines(*(_context.get_context(n) for n in ("engine", "op_engines", "forbidden_engines")))
+    elif name == "max_device_memory":
+        _core.set_memory_limit(_context.memory_bytes(value))
     elif name == "flush_denormal":
         _core.set_flush_denormal(value)
 

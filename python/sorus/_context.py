@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 
 from ._warn import warn
 
@@ -144,6 +145,22 @@ def _flush_denormal(value):
     return value
 
 
+def memory_bytes(value):
+    """Bytes of a text such as "1.5GB"."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)GB", value) if isinstance(value, str) else None
+    if not match or float(match[1]) <= 0:
+        raise ValueError(
+            f"set_context: max_device_memory has the wrong form: got {value!r}, need a text such as '2GB' or "
+            "'0.5GB'"
+        )
+    return int(float(match[1]) * 2**30)
+
+
+def _max_device_memory(value):
+    memory_bytes(value)
+    return value
+
+
 def _deterministic(value):
     if value not in ("ON", "OFF"):
         raise ValueError(f"set_context: unknown deterministic: got {value!r}, need 'ON' or 'OFF'")
@@ -174,6 +191,7 @@ _CHECKS = {
     "engine": _engine,
     "op_engines": _op_engines,
     "forbidden_engines": _forbidden_engines,
+    "max_device_memory": _max_device_memory,
     "deterministic": _deterministic,
     "device_target": _device,
     "mode": _mode,
@@ -201,8 +219,9 @@ def set_context(**kwargs):
     "." by default, for the next run of the program; `engine` is the name of an engine (`load_engine`) that
     runs whatever it takes of compiled calls, "cpu_reference" the plain kernels, in eager calls too,
     `op_engines` a dictionary of the same by op, and `forbidden_engines` a list of engines that are never
-    used; an accelerator asked for is replaced by the CPU, with
-    one warning.
+    used; `max_device_memory`, "2GB" say, is what a compiled call may plan for values between its ops: where that
+    is not enough, values are computed anew instead of kept, with equal bits, and a warning tells once where it
+    cannot be; an accelerator asked for is replaced by the CPU, with one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")

@@ -1,6 +1,7 @@
 """Memory stays flat: what a thousand steps take is given back."""
 
 import gc
+import re
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,36 @@ def test_memory_of_recordings_is_bounded():
         for _ in range(2):
             train(Tensor(numbers.standard_normal((20 + i % 90, 2, 8), dtype=np.float32)))
     assert resident() - before < 260  # kept without bound, they take more than twice as much
+
+
+def trained_within(limit, folder):
+    """Weights after three compiled steps of a deep network, and the most bytes that a program planned."""
+    ms.set_context(max_device_memory=limit, save_graphs=1, save_graphs_path=str(folder), mode=ms.GRAPH_MODE)
+    try:
+        ms.set_seed(1)
+        net = nn.SequentialCell(*[layer for _ in range(8) for layer in (nn.Dense(64, 64), nn.GELU())])
+        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)
+        step.set_train()
+        x = Tensor(np.random.default_rng(0).standard_normal((1024, 64), dtype=np.float32))
+        for _ in range(3):
+            step(x, x).asnumpy()
+    finally:
+        ms.set_context(max_device_memory="1024GB", save_graphs=0, mode=ms.PYNATIVE_MODE)
+    reports = "".join(path.read_text() for path in folder.glob("**/*report*"))
+    planned = [int(bytes_) for bytes_ in re.findall(r"planned bytes (\d+)", reports)]
+    return [p.asnumpy().tobytes() for p in net.trainable_params()], max(planned)
+
+
+def test_a_limit_of_memory_costs_no_bit(tmp_path):
+    free, limited = tmp_path / "free", tmp_path / "limited"
+    wanted, most = trained_within("1024GB", free)
+    found, planned = trained_within("0.0025GB", limited)
+    assert found == wanted
+    assert planned < 0.8 * most
+
+
+@pytest.mark.parametrize("value", ["2", "2MB", "-1GB", "0GB", "GB", 2, None, "1e3GB"])
+def test_a_limit_of_memory_has_a_form(value):
+    with pytest.raises(ValueError, match="max_device_memory"):
+        ms.set_context(max_device_memory=value)

@@ -194,8 +194,8 @@ std::string key_of(const Graph& graph, std::span<const Tensor> constants, const 
   Digest digest;
   digest.add(library_build());
   digest.add(describe_cpu());
-  digest.add(fmt::format("{} {} {} {}", options.relaxed, reference_kernels_only(), graph.values_checked,
-                         flush_denormal()));
+  digest.add(fmt::format("{} {} {} {} {}", options.relaxed, reference_kernels_only(), graph.values_checked,
+                         flush_denormal(), memory_limit()));
   digest.add(env_string("SORUS_SKIP_PASSES"));
   add_names(digest, options.skip);
   add_names(digest, options.only);

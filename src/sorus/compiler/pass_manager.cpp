@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 
 #include "sorus/base/flags.h"
@@ -11,6 +12,8 @@
 namespace sorus {
 namespace {
 
+std::atomic<int64_t> limit{0};
+
 constexpr std::array kPasses = {
     Pass{"canonicalize", Exactness::kExact, canonicalize},
     Pass{"cse", Exactness::kExact, eliminate_common},
@@ -19,6 +22,7 @@ constexpr std::array kPasses = {
     Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},
     Pass{"order", Exactness::kExact, order},
+    Pass{"recompute", Exactness::kExact, recompute, [] { return memory_limit() > 0; }},
 };
 
 bool listed(const std::vector<std::string>& names, std::string_view name) {
@@ -90,6 +94,14 @@ void run_engine_passes(Graph& graph, const PassOptions& options) {
 }
 
 }  // namespace
+
+void set_memory_limit(int64_t bytes) {
+  SORUS_CHECK(bytes >= 0, ValueError, "memory limit: number is negative: got {} bytes, need 0 or more",
+              bytes);
+  limit = bytes;
+}
+
+int64_t memory_limit() { return limit.load(std::memory_order_relaxed); }
 
 std::span<const Pass> all_passes() { return kPasses; }
 

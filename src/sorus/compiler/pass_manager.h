@@ -35,6 +35,12 @@ struct PassOptions {
 /// The options with which this thread compiles boundaries; recordings that exist keep their programs.
 [[nodiscard]] SORUS_API PassOptions& pass_options();
 
+/// Bytes that a compiled program of this process may plan for values between its calls; 0, as at first, for
+/// any number. What takes more computes values anew instead of keeping them. Programs that exist stay as they
+/// are. Throws ValueError for a negative number.
+SORUS_API void set_memory_limit(int64_t bytes);
+[[nodiscard]] SORUS_API int64_t memory_limit();
+
 /// Runs the passes, each verified afterwards. Throws InternalError naming the pass that broke a graph,
 /// ValueError for a pass name that does not exist.
 SORUS_API void run_passes(Graph& graph, const PassOptions& options = {});
@@ -46,8 +52,9 @@ void eliminate_common(Graph& graph);  ///< computes equal calls once
 void fold_constants(Graph& graph);    ///< computes what depends on constants alone, by the eager kernels
 void eliminate_dead(Graph& graph);    ///< drops what no output needs
 void partition(Graph& graph);         ///< gives calls to engines, and cuts the graph into their parts
-void fuse(Graph& graph);   ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
-void order(Graph& graph);  ///< puts calls that free memory as early as they can stand
+void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
+void recompute(Graph& graph);  ///< computes values anew instead of keeping them, within memory_limit()
+void order(Graph& graph);      ///< puts calls that free memory as early as they can stand
 
 /// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.
 SORUS_API void replace_uses(Graph& graph, std::span<const ValueId> to);

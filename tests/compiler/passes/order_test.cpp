@@ -1,11 +1,10 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 
 #include "sorus/compiler/executable.h"
 #include "sorus/compiler/pass_manager.h"
+#include "tests/compiler/passes/training_step.h"
 
 namespace sorus {
 namespace {
@@ -103,56 +102,9 @@ TEST(Order, NothingPassesACallThatMayThrow) {
   EXPECT_NE(ordered(text, true), Graph::parse(text).text());
 }
 
-/// A perceptron's training step written as a graph: layers forward, back, and all updates at the end.
-std::string training_step(int layers, std::mt19937& random) {
-  std::string head = "graph @step(%0: float32(8, 64)", body, results;
-  int next = layers + 1;
-  auto line = [&](const std::string& call, const char* type) {
-    body += fmt::format("  %{} = {} : float32{}\n", next, call, type);
-    return next++;
-  };
-  std::vector<int> inputs{0}, gradients;
-  for (int i = 1; i <= layers; ++i) {
-    head += fmt::format(", %{}: float32(64, 64)", i);
-    const int product = line(fmt::format("matmul(%{}, %{})", inputs.back(), i), "(8, 64)");
-    inputs.push_back(line(fmt::format("{}(%{})", random() % 2 ? "tanh" : "relu", product), "(8, 64)"));
-  }
-  int back = inputs.back();
-  for (int i = layers; i > 0; --i) {
-    back = line(fmt::format("mul(%{}, %{})", back, inputs[static_cast<size_t>(i)]), "(8, 64)");
-    const int turned =
-        line(fmt::format("transpose(%{}) {{axes=(1, 0)}}", inputs[static_cast<size_t>(i) - 1]), "(64, 8)");
-    gradients.push_back(line(fmt::format("matmul(%{}, %{})", turned, back), "(64, 64)"));
-    const int weight = line(fmt::format("transpose(%{}) {{axes=(1, 0)}}", i), "(64, 64)");
-    back = line(fmt::format("matmul(%{}, %{})", back, weight), "(8, 64)");
-  }
-  for (int i = 1; i <= layers; ++i)
-    results += fmt::format(
-        ", %{}",
-        line(fmt::format("sub(%{}, %{})", i, gradients[static_cast<size_t>(layers - i)]), "(64, 64)"));
-  return head + ") {\n" + body + fmt::format("  return %{}{}\n}}\n", back, results);
-}
-
-std::vector<Ref<Value>> results_of(Graph graph, ExecutableReport* report) {
-  std::vector<Ref<Value>> in, out(graph.outputs.size());
-  std::mt19937 random(1);
-  for (ValueId v : graph.inputs) {
-    in.push_back(make_dense(graph.type(v)));
-    auto* numbers = reinterpret_cast<float*>(in.back()->bytes());
-    for (int64_t i = 0; i < graph.type(v).shape.numel(); ++i)
-      numbers[i] = static_cast<float>(random() % 100) / 400 - 0.125F;
-  }
-  Executable executable(std::move(graph));
-  *report = executable.report();
-  std::vector<char> donated(in.size(), 1);
-  executable.run(in, donated, {}, out, false);
-  return out;
-}
-
 TEST(Order, KeepsBitsAndTakesTheMemoryOfOneGradient) {
-  std::mt19937 random(7);
   for (int layers : {1, 3, 12}) {
-    const Graph graph = Graph::parse(training_step(layers, random));
+    const Graph graph = Graph::parse(training_step(layers));
     Graph after = graph;
     only_order(after);
     ExecutableReport plain, better;
