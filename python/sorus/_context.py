@@ -219,9 +219,9 @@ def set_context(**kwargs):
     "." by default, for the next run of the program; `engine` is the name of an engine (`load_engine`) that
     runs whatever it takes of compiled calls, "cpu_reference" the plain kernels, in eager calls too,
     `op_engines` a dictionary of the same by op, and `forbidden_engines` a list of engines that are never
-    used; `max_device_memory`, "2GB" say, is what a compiled call may plan for values between its ops: where that
-    is not enough, values are computed anew instead of kept, with equal bits, and a warning tells once where it
-    cannot be; an accelerator asked for is replaced by the CPU, with one warning.
+    used; `max_device_memory`, "2GB" say, is what a compiled call may plan for values between its ops: where
+    that is not enough, values are computed anew instead of kept, with equal bits, and a warning tells once
+    where it cannot be; an accelerator asked for is replaced by the CPU, with one warning.
     """
     for name, value in kwargs.items():
         _known(name, "set_context")
