@@ -18,6 +18,7 @@ constexpr std::array kPasses = {
     Pass{"canonicalize", Exactness::kExact, canonicalize},
     Pass{"cse", Exactness::kExact, eliminate_common},
     Pass{"constant_fold", Exactness::kExact, fold_constants},
+    Pass{"attention", Exactness::kRelaxed, recognize_attention},
     Pass{"dce", Exactness::kExact, eliminate_dead},
     Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},

@@ -48,10 +48,11 @@ SORUS_API void run_passes(Graph& graph, const PassOptions& options = {});
 // The passes, one file each in compiler/passes/.
 void canonicalize(
     Graph& graph);  ///< removes ops that change nothing: same-shape reshapes, pairs of transposes
-void eliminate_common(Graph& graph);  ///< computes equal calls once
-void fold_constants(Graph& graph);    ///< computes what depends on constants alone, by the eager kernels
-void eliminate_dead(Graph& graph);    ///< drops what no output needs
-void partition(Graph& graph);         ///< gives calls to engines, and cuts the graph into their parts
+void eliminate_common(Graph& graph);     ///< computes equal calls once
+void fold_constants(Graph& graph);       ///< computes what depends on constants alone, by the eager kernels
+void recognize_attention(Graph& graph);  ///< makes attention that is written out the op
+void eliminate_dead(Graph& graph);       ///< drops what no output needs
+void partition(Graph& graph);            ///< gives calls to engines, and cuts the graph into their parts
 void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
 void recompute(Graph& graph);  ///< computes values anew instead of keeping them, within memory_limit()
 void order(Graph& graph);      ///< puts calls that free memory as early as they can stand
