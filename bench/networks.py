@@ -4,16 +4,16 @@
 usage: networks.py [--rounds N] [--seconds N] [--only NAME[,NAME]] [--peers NAME[,NAME]] [--skip SIDE[,SIDE]]
                    [--threads N] [--wait] [--write]
 
---only takes names of cases or parts of them (resnet50, bert_forward), --peers some of torch, jax,
-onnxruntime, mindspore; bench/peers/setup_*.sh make their environments when they are missing. Every case has a
-process of its own per side and variant, so that peak resident memory (VmHWM, all of the process: interpreter,
-framework, data, weights, activations; counted after compilation) is that network's alone. The processes of a
-case live at the same time and take turns, and stand still when it is not their turn; medians are compared. A
-framework that has several ways to run a case (layouts, modes, compilers) counts with the best of each figure.
-The arithmetic peak is measured in the same turns (bench/kernels/peak.cpp). With one thread, processor time is
-compared. --seconds ends the rounds of a case early; --wait waits for a line of input before they begin, so
-that the machine can be made quiet meanwhile. --write puts the rows into bench/RESULTS.md and leaves those of
-other cases alone.
+--only takes names of cases or their beginnings (resnet50, bert_forward), --peers some of torch, jax,
+onnxruntime, mindspore, --skip variants of them (torch:plain); bench/peers/setup_*.sh make their environments
+when they are missing. Every case has a process of its own per side and variant, so that peak resident memory
+(VmHWM, all of the process: interpreter, framework, data, weights, activations; counted after compilation) is
+that network's alone. The processes of a case live at the same time and take turns, and stand still when it is
+not their turn; medians are compared. A framework that has several ways to run a case (layouts, modes,
+compilers) counts with the best of each figure. The arithmetic peak is measured in the same turns
+(bench/kernels/peak.cpp). With one thread, processor time is compared. --seconds ends the rounds of a case
+early; --wait waits for a line of input before they begin, so that the machine can be made quiet meanwhile.
+--write puts the rows into bench/RESULTS.md and leaves those of other cases alone.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def main() -> int:
     parser.add_argument("--wait", action="store_true", help="wait for a line of input before rounds")
     parser.add_argument("--write", action="store_true", help="write the rows into bench/RESULTS.md")
     arguments = parser.parse_args()
-    wanted = arguments.only.split(",")
-    cases = [case for name, case in CASES.items() if any(part in name for part in wanted)]
+    wanted = tuple(arguments.only.split(","))
+    cases = [case for name, case in CASES.items() if name.startswith(wanted)]
     peers = [peer for peer in PEERS if peer in arguments.peers.split(",")]
     if not cases:
         return 0

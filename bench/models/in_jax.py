@@ -219,8 +219,8 @@ def gpt2(w, ids, position=None, pasts=None):
     """Scores of words at all positions; or, given pasts, the most likely word after one more, and pasts."""
     width = GPT["width"]
     words, places = w.take((GPT["words"], width), 0.02), w.take((GPT["places"], width), 0.02)
-    x = words[ids]
-    x = x + (places[: ids.shape[1]] if pasts is None else places[position])
+    positions = jnp.arange(ids.shape[1]) if pasts is None else position
+    x = jnp.take(words, ids, axis=0, mode="clip") + jnp.take(places, positions, axis=0, mode="clip")
     kept = []
     for layer in range(GPT["layers"]):
         past = None if pasts is None else (*pasts[layer], position)
@@ -356,7 +356,7 @@ def gradient_step(network, x):
         return y, pull(seed), key
 
     x = jnp.asarray(x)
-    seed = jnp.ones(jax.eval_shape(lambda x: network(Weights(values), x), x).shape)
+    seed = jnp.ones(jax.eval_shape(lambda x: network(Weights(values, key=key), x), x).shape)
     compiled = jax.jit(gradients).lower(values, x, seed, key).compile()
 
     def run():

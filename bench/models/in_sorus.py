@@ -407,7 +407,11 @@ def gradient_step(network: nn.Cell, x: ms.Tensor, graph: bool):
     network.set_train()
     seed = numbers(*network(x).shape, seed=2)
     weights = ms.ParameterTuple(network.trainable_params())
-    gradients = ms.value_and_grad(lambda x: (network(x) * seed).sum(), 0, weights)
+
+    def weighed(x):
+        return (network(x) * seed).sum()
+
+    gradients = ms.value_and_grad(weighed, 0, weights)
     step = ms.jit(gradients) if graph else gradients
 
     def run():
