@@ -106,7 +106,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
                                            Sizes{"layer", 1, 32, 120, 400}, Sizes{"odd", 1, 61, 93, 131},
                                            Sizes{"narrow", 1, 75, 27, 50}, Sizes{"narrower", 1, 44, 11, 37},
                                            Sizes{"batch", 7, 13, 21, 19}, Sizes{"square", 1, 128, 128, 300},
-                                           Sizes{"deep", 1, 9, 70, 2100}, Sizes{"tall", 1, 1100, 20, 30}),
+                                           Sizes{"deep", 1, 9, 70, 2100}, Sizes{"tall", 1, 1100, 20, 30},
+                                           Sizes{"vector", 1, 1, 167, 203}, Sizes{"vectors", 3, 1, 40, 64},
+                                           Sizes{"by_vector", 2, 115, 1, 48},
+                                           Sizes{"short_vector", 1, 1, 33, 5}),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(Gemm, LongSumsAreCutByTheShapeAlone) {
@@ -115,6 +118,7 @@ TEST(Gemm, LongSumsAreCutByTheShapeAlone) {
     for (Form b : {Form::kRows, Form::kColumns}) {
       expect_chains({"long", 1, 24, 9, 4096}, a, b, 2048);
       expect_chains({"longer", 1, 9, 24, 8000}, a, b, 2000);
+      expect_chains({"long_vector", 1, 1, 99, 4096}, a, b, 2048);
       // Gradients of a convolution's weights, whose columns of a may be read where they lie.
       expect_chains({"wide", 1, 70, 130, 4096}, a, b, 2048);
       expect_chains({"panel", 1, 131, 64, 4096}, a, b, 2048);

@@ -24,6 +24,7 @@ namespace sorus::kernels::gemm {
 namespace {
 
 HWY_EXPORT(multiply_block);
+HWY_EXPORT(multiply_vector);
 HWY_EXPORT(panel_width);
 HWY_EXPORT(pack_b);
 HWY_EXPORT(pack_b_rows);
@@ -113,6 +114,7 @@ struct Call {
   MatrixLayout a, b;
   Cut parts, m, n, depth;
   int64_t pieces = 1;
+  bool by_vector;  // rows that lie in memory one after the other, times one vector
   bool a_strided, a_direct, b_shared, b_direct, pack_a_first, pack_b_first, asks;
   int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
 
@@ -127,6 +129,7 @@ struct Call {
     if (p.k == 1) a.col_stride = 1;
     if (p.n == 1 && b.row_stride != 1) b.col_stride = 1;
     a_strided = a.col_stride != 1;
+    by_vector = p.n == 1 && !a_strided && (b.row_stride == 1 || p.k == 1) && !p.b_is_packed;
     cut_parts();
     a_direct = a_strided && a.row_stride == 1 && parts.count > 1 && a.col_stride <= kNearStep;
     cut_tiles();
@@ -136,7 +139,7 @@ struct Call {
                (p.m < kFewRows || (p.n == panel() && b.row_stride == p.n) ||
                 (p.k <= kBlockDepth && p.m <= kBlockUses && b.row_stride % kPage != 0));
     pack_a_first = a_strided && !a_direct && n.count > 1;
-    pack_b_first = !b_direct && !p.b_is_packed && (m.count > 2 || (b_shared && batch > 1));
+    pack_b_first = !b_direct && !by_vector && !p.b_is_packed && (m.count > 2 || (b_shared && batch > 1));
     // Kernels that read a by rows have no registers left for asking, and lose 5 to 10 % by it.
     asks = parts.count > 1 && a_strided && !pack_a_first && !pack_b_first && !p.b_is_packed;
     if (pack_a_first) a_offset = take(batch * a_matrix());
@@ -225,6 +228,7 @@ struct Call {
     if (2 * n.size <= panel()) deepest = 2 * kShortDepth;
     if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
     if (a_direct) deepest = kShortDepth;
+    if (by_vector) deepest = parts.size;
     depth = Cut::into(parts.size, ceil_div(parts.size, deepest), kLine);
   }
 };
@@ -286,6 +290,13 @@ void run_step(const Call& call, const Operands& data, const Step& step, const St
   const MatmulProblem& p = call.p;
   const Tile& tile = step.tile;
   int64_t rows = call.m.length(tile.mi), columns = call.n.length(tile.ni), k = step.k;
+  const bool is_first = step.begin == call.parts.begin(tile.part);
+  if (call.by_vector) {
+    HWY_DYNAMIC_DISPATCH(multiply_vector)
+    (rows, k, call.a_at(data.a, step), call.a.row_stride, call.b_at(data.b, step), is_first, target.c,
+     target.row);
+    return;
+  }
   Block block{rows,
               k,
               0,
@@ -297,7 +308,7 @@ void run_step(const Call& call, const Operands& data, const Step& step, const St
               panel(),
               nullptr,
               target.row,
-              step.begin == call.parts.begin(tile.part)};
+              is_first};
   block.stream = call.streams(data.out) && k == p.k;
   if (call.pack_a_first) {
     block.a_panel = call.a_panel();

@@ -9,6 +9,7 @@
 
 #include <immintrin.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "sorus/kernels/cpu/simd/panel.h"
@@ -132,6 +133,15 @@ void multiply_width(const Block& block, const float* a, float* c) {
   multiply_rows<kRows, 2, true, kPackedA>(block, a, c);
 }
 
+/// to[j * kLanes + i] = from[i * row + j] for a square of kLanes.
+inline void transpose_square(const float* from, int64_t row, float* to) {
+#if HWY_TARGET <= HWY_AVX3
+  matrix::HWY_NAMESPACE::transpose_16x16(from, row, to, kLanes);
+#else
+  matrix::HWY_NAMESPACE::transpose(kLanes, kLanes, from, row, to, kLanes);
+#endif
+}
+
 template <bool kPackedA>
 void multiply_block_as(const Block& block) {
   int64_t i = 0;
@@ -167,6 +177,57 @@ void multiply_block_as(const Block& block) {
 
 void multiply_block(const Block& block) {
   block.a_panel != 0 ? multiply_block_as<true>(block) : multiply_block_as<false>(block);
+}
+
+/// Sums of kBlocks * kLanes rows of a times x. Squares of a are turned round in the nearest cache, so that
+/// each row has a lane of its own, in which its sum runs over k in order.
+template <int kBlocks>
+void multiply_vector_rows(int64_t k, const float* a, int64_t a_row, const float* x, bool first, float* c,
+                          int64_t c_row) {
+  constexpr int64_t kAhead = 64;  // floats of a row: the processor itself follows only so many rows
+  Tag d;
+  HWY_ALIGN float square[kLanes * kLanes];
+  Vec acc[kBlocks];
+  for (int b = 0; b < kBlocks; ++b) {
+    for (int64_t r = 0; r < kLanes; ++r) square[r] = first ? 0.F : c[(b * kLanes + r) * c_row];
+    acc[b] = hn::Load(d, square);
+  }
+  int64_t p = 0;
+  for (; p + kLanes <= k; p += kLanes) {
+#pragma GCC unroll 2
+    for (int b = 0; b < kBlocks; ++b) {
+      const float* from = a + b * kLanes * a_row + p;
+      for (int64_t r = 0; r < kLanes; ++r) hwy::Prefetch(from + r * a_row + kAhead);
+      transpose_square(from, a_row, square);
+      for (int64_t q = 0; q < kLanes; ++q)
+        acc[b] = hn::MulAdd(hn::Set(d, x[p + q]), hn::Load(d, square + q * kLanes), acc[b]);
+    }
+  }
+  for (; p < k; ++p) {
+    for (int b = 0; b < kBlocks; ++b) {
+      for (int64_t r = 0; r < kLanes; ++r) square[r] = a[(b * kLanes + r) * a_row + p];
+      acc[b] = hn::MulAdd(hn::Set(d, x[p]), hn::Load(d, square), acc[b]);
+    }
+  }
+  for (int b = 0; b < kBlocks; ++b) {
+    hn::Store(acc[b], d, square);
+    for (int64_t r = 0; r < kLanes; ++r) c[(b * kLanes + r) * c_row] = square[r];
+  }
+}
+
+/// c[i * c_row] = sum over p of a[i * a_row + p] * x[p], from what c holds unless it is `first`.
+void multiply_vector(int64_t rows, int64_t k, const float* a, int64_t a_row, const float* x, bool first,
+                     float* c, int64_t c_row) {
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= rows; i += 2 * kLanes)
+    multiply_vector_rows<2>(k, a + i * a_row, a_row, x, first, c + i * c_row, c_row);
+  for (; i + kLanes <= rows; i += kLanes)
+    multiply_vector_rows<1>(k, a + i * a_row, a_row, x, first, c + i * c_row, c_row);
+  for (; i < rows; ++i) {
+    float sum = first ? 0.F : c[i * c_row];
+    for (int64_t p = 0; p < k; ++p) sum = std::fma(a[i * a_row + p], x[p], sum);
+    c[i * c_row] = sum;
+  }
 }
 
 int64_t panel_width() { return kWidth; }
