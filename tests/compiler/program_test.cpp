@@ -19,6 +19,7 @@
 #include "sorus/ops/index/index_ops.h"
 #include "sorus/ops/random/random.h"
 #include "sorus/ops/reduce/reduce.h"
+#include "tests/compiler/expect_error.h"
 
 namespace sorus {
 namespace {
@@ -38,16 +39,6 @@ std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 TensorFunction program_function(const Program& program) {
   return [program](const TensorList& in) { return program(in); };
-}
-
-template <class E>
-void expect_error(const std::function<void()>& f, const std::string& part) {
-  try {
-    f();
-    FAIL() << "no error, wanted " << part;
-  } catch (const E& e) {
-    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
-  }
 }
 
 TEST(Program, RunsWithTheBitsOfTheFunction) {

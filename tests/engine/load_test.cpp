@@ -14,6 +14,7 @@
 #include "sorus/ir/graph_body.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/elementwise/functions.h"
+#include "tests/compiler/expect_error.h"
 #include "tests/engine/engine_testing.h"
 
 /// Engines from shared libraries that are written in C (tests/engine/libraries).
@@ -40,16 +41,6 @@ class Tiny {
   int& number(const char* name) { return *static_cast<int*>(dlsym(handle_, name)); }
   void* handle_;
 };
-
-template <class E>
-void expect_error(const std::function<void()>& f, const std::string& part) {
-  try {
-    f();
-    FAIL() << "no error, wanted " << part;
-  } catch (const E& e) {
-    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
-  }
-}
 
 const Tensor kX({1.F, -2.5F, 3.F});
 

@@ -31,6 +31,7 @@
 #include "sorus/ops/nn/softmax.h"
 #include "sorus/ops/reduce/reduce.h"
 #include "sorus/ops/shape/shape_ops.h"
+#include "tests/compiler/expect_error.h"
 #include "tests/engine/engine_testing.h"
 
 /// Engines in everything that graph mode does: the bits are those of eager calls, whoever runs what.
@@ -48,16 +49,6 @@ Tensor noise(const Shape& shape, double frequency) {
 
 TestEngine::Options near(std::string name = "near") {
   return {.facts = {.name = std::move(name), .revision = "1", .numerics = "cpu"}};
-}
-
-template <class E>
-void expect_error(const std::function<void()>& f, const std::string& part) {
-  try {
-    f();
-    FAIL() << "no error, wanted " << part;
-  } catch (const E& e) {
-    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
-  }
 }
 
 /// Random programs whose ops have one result in all kernels, reference and fast.
