@@ -7,6 +7,7 @@
 #include "sorus/base/log.h"
 #include "sorus/compiler/memories.h"
 #include "sorus/compiler/pass_manager.h"
+#include "sorus/engine/engine.h"
 
 namespace sorus {
 namespace {
@@ -14,15 +15,13 @@ namespace {
 constexpr int kMostRounds = 1024;
 /// Calls that are repeated for one value.
 constexpr size_t kLongestChain = 8;
-/// Arithmetic that takes as long as moving one byte, about.
-constexpr double kFlopsPerByte = 16;
 
 /// A value that lies idle while most memory is in use, and the calls that would give it back.
 struct Choice {
   int32_t memory = -1;
   int32_t before = -1;         ///< the call that reads it next
   std::vector<int32_t> calls;  ///< to repeat, in the order of the graph
-  double gain = 0;             ///< bytes for each byte's time
+  double gain = 0;             ///< bytes for each nanosecond
 };
 
 /// Computes values anew instead of keeping them, until what is alive at once fits.
@@ -49,7 +48,6 @@ class Recomputer {
   [[nodiscard]] bool collect(int32_t node, Choice& choice, int64_t& extra) const;
   [[nodiscard]] bool may_repeat(const Node& n) const;
   [[nodiscard]] bool is_there(const Memory& m, int32_t at) const;
-  [[nodiscard]] double time_of(const Node& n) const;
   void repeat(const Choice& choice);
   [[nodiscard]] const Node& node(int32_t i) const { return graph_.nodes[static_cast<size_t>(i)]; }
   [[nodiscard]] bool is_planned(const Memory& m) const { return m.made_by >= 0 && !m.stays; }
@@ -92,7 +90,7 @@ Choice Recomputer::choose() const {
         alive_[static_cast<size_t>(*next)] + extra - m.bytes > alive_[static_cast<size_t>(peak_)] - m.bytes)
       continue;
     double time = 0;
-    for (int32_t c : choice.calls) time += time_of(node(c));
+    for (int32_t c : choice.calls) time += host_cost(graph_, node(c));
     choice.gain = static_cast<double>(m.bytes) / std::max(time, 1.0);
     if (choice.gain > best.gain) best = std::move(choice);
   }
@@ -131,23 +129,6 @@ bool Recomputer::may_repeat(const Node& n) const {
   const bool may_throw = n.op->check_values && !graph_.values_checked;
   const bool is_known = n.body ? n.body->engine.empty() : n.op->cost || n.op->traits.elementwise;
   return is_known && !may_throw && !n.op->traits.ordered;
-}
-
-/// In bytes that could be moved meanwhile.
-double Recomputer::time_of(const Node& n) const {
-  double bytes = 0, flops = 0;
-  auto add = [&](ValueId v) {
-    if (v == kNoValue) return;
-    const TensorType& t = graph_.type(v);
-    bytes += static_cast<double>(t.shape.numel()) * static_cast<double>(dtype_size(t.dtype));
-  };
-  for (ValueId v : n.in) add(v);
-  for (ValueId v : n.out) add(v);
-  if (!n.body && n.op->cost) {
-    const SmallVector<const TensorType*, 8> types = operand_types(graph_, n);
-    flops = n.op->cost(InferContext(*n.op, types, n.attrs.ref().data)).flops;
-  }
-  return bytes + flops / kFlopsPerByte;
 }
 
 /// Puts copies of the calls before the one that reads the value next; it and all later ones read the copy's.
