@@ -16,6 +16,8 @@ constexpr int64_t kMostElements = 4096;
 constexpr int64_t kStreamBytes = int64_t{32} << 20;
 /// Runs of an operand that are as long as this are read where they are.
 constexpr int64_t kLongRun = 256;
+/// Scattered elements that the first cache holds until their neighbours are picked.
+constexpr int64_t kNearElements = 8 * 1024;
 /// A row that is longer does not stay in the caches beside the others.
 constexpr int64_t kLongestRow = 16384;
 
@@ -176,12 +178,13 @@ Slot Builder::get_as(ValueId v, Space space, DType compute) {
   return wide;
 }
 
-/// Operands that would have to be picked element by element are asked for in row-major order where the region
-/// goes through memory in that order.
+/// Operands that would have to be picked element by element are asked for in row-major order, few of them
+/// only where the region goes by rows.
 Slot Builder::load(int32_t operand, Space space) {
   Array array = in_[static_cast<size_t>(operand)];
   const Shape& shape = space == Space::kFull ? shape_ : column_;
-  if (has_rows_ && !is_loaded_[static_cast<size_t>(operand)] && array.numel() > kLongRun &&
+  const int64_t few = has_rows_ ? kLongRun : kNearElements;
+  if (!is_loaded_[static_cast<size_t>(operand)] && array.numel() > few &&
       Walk(array, shape, order_).is_scattered())
     program_->row_major_in |= uint64_t{1} << operand;
   if ((program_->row_major_in >> operand & 1U) != 0) array.strides = Strides::contiguous(*array.shape);
