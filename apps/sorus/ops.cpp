@@ -61,9 +61,10 @@ void print_markdown() {
   for (const OpDef* op : sorus::all_ops()) {
     fmt::print("\n## {}\n\n{}\n\n", op->name, op->doc);
     fmt::print("* operands: {}\n* attributes: {}\n", operands(*op), attributes(*op));
-    fmt::print("* gradient: {}\n", !op->traits.differentiable ? "none exists"
-                                   : op->vjp                  ? "yes"
-                                                              : "not written");
+    fmt::print("* gradient: {}\n", op->by_steps                 ? "by its steps"
+                                   : !op->traits.differentiable ? "none exists"
+                                   : op->vjp                    ? "yes"
+                                                                : "not written");
     fmt::print("* kernels: {}\n", kernels(*op));
   }
 }

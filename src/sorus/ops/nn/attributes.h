@@ -77,6 +77,23 @@ struct NormAttrs {
   }
 };
 
+/// The cell of a recurrent layer, by its activation or its name.
+enum class RecurrentKind : uint8_t { kTanh, kRelu, kLstm, kGru };
+
+struct RecurrentAttrs {
+  RecurrentKind kind = RecurrentKind::kTanh;
+  bool reverse = false;      ///< from the last step to the first
+  bool batch_first = false;  ///< sequences are (B, T, ...) rather than (T, B, ...)
+  static constexpr auto fields() {
+    return std::tuple{field("kind", &RecurrentAttrs::kind), field("reverse", &RecurrentAttrs::reverse),
+                      field("batch_first", &RecurrentAttrs::batch_first)};
+  }
+  /// How many gates a cell has, stacked in its weights.
+  [[nodiscard]] int64_t gates() const {
+    return kind == RecurrentKind::kLstm ? 4 : kind == RecurrentKind::kGru ? 3 : 1;
+  }
+};
+
 /// How interpolation reads between elements.
 enum class ResizeMode : uint8_t {
   kNearest,       ///< the element at floor(o * scale)

@@ -1,19 +1,18 @@
 #include "sorus/ops/nn/recurrent.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "sorus/base/told_as.h"
+#include "sorus/core/promotion.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/nn/detail/recurrent_ops.h"
 #include "sorus/ops/nn/linear.h"
 #include "sorus/ops/shape/shape_ops.h"
 
 namespace sorus {
 namespace {
 
-int64_t gates_of(RecurrentKind kind) {
-  return kind == RecurrentKind::kLstm ? 4 : kind == RecurrentKind::kGru ? 3 : 1;
-}
+int64_t gates_of(RecurrentKind kind) { return RecurrentAttrs{.kind = kind}.gates(); }
 
 void need_weights(std::string_view op, const RecurrentWeights& w, int64_t gates, int64_t input,
                   int64_t hidden) {
@@ -25,79 +24,87 @@ void need_weights(std::string_view op, const RecurrentWeights& w, int64_t gates,
               w.hidden.defined() ? w.hidden.shape() : Shape{}, gates * hidden, hidden);
   SORUS_CHECK(w.input_bias.defined() == w.hidden_bias.defined(), ValueError,
               "{}: one bias is missing: got one, need both or none", op);
+  if (!w.input_bias.defined()) return;
+  for (const Tensor* bias : {&w.input_bias, &w.hidden_bias})
+    SORUS_CHECK(bias->shape() == Shape{gates * hidden}, ShapeError,
+                "{}: bias does not fit: got shape {}, need ({},)", op, bias->shape(), gates * hidden);
 }
 
-/// One step from x already multiplied by the input weight.
-LstmState step(RecurrentKind kind, const Tensor& x, const LstmState& state, const RecurrentWeights& w) {
-  Tensor h = linear(state.h, w.hidden, w.hidden_bias);
-  switch (kind) {
-    case RecurrentKind::kTanh:
-      return {tanh(x + h), {}};
-    case RecurrentKind::kRelu:
-      return {relu(x + h), {}};
-    case RecurrentKind::kLstm: {
-      TensorList g = chunk(x + h, 4, -1);
-      Tensor c = sigmoid(g[1]) * state.c + sigmoid(g[0]) * tanh(g[2]);
-      return {sigmoid(g[3]) * tanh(c), c};
-    }
-    case RecurrentKind::kGru:
-      break;
-  }
-  TensorList from_x = chunk(x, 3, -1), from_h = chunk(h, 3, -1);
-  Tensor reset = sigmoid(from_x[0] + from_h[0]);
-  Tensor update = sigmoid(from_x[1] + from_h[1]);
-  Tensor fresh = tanh(from_x[2] + reset * from_h[2]);
-  return {fresh + update * (state.h - fresh), {}};
+/// The biases in one, but for the hidden one of GRU's new gate, which stays inside the reset.
+Tensor bias_of_gates(RecurrentKind kind, const RecurrentWeights& w) {
+  if (kind != RecurrentKind::kGru) return w.input_bias + w.hidden_bias;
+  const int64_t hidden = w.hidden.size(1);
+  return w.input_bias + pad(narrow(w.hidden_bias, 0, 0, 2 * hidden), {0}, {hidden});
 }
 
-/// One layer in one direction over x (T, B, I): results of the steps in order of time, and the last state.
-struct Direction {
-  std::vector<Tensor> y;
-  LstmState last;
-};
-Direction run_direction(RecurrentKind kind, const Tensor& x, LstmState state, const RecurrentWeights& w,
-                        bool backward, const Tensor& lengths) {
-  int64_t steps = x.size(0);
-  TensorList inputs = unstack(linear(x, w.input, w.input_bias), 0);  // one product for all steps
-  Direction out;
-  out.y.resize(static_cast<size_t>(steps));
-  Tensor column = lengths.defined() ? expand_dims(lengths, 1) : Tensor();
-  for (int64_t i = 0; i < steps; ++i) {
-    int64_t t = backward ? steps - 1 - i : i;
-    LstmState next = step(kind, inputs[static_cast<size_t>(t)], state, w);
-    Tensor y = next.h;
-    if (column.defined()) {
-      Tensor runs = less(scalar_beside(t, column.dtype()), column);
-      y = where(runs, y, scalar_beside(0, y.dtype()));
-      next.h = where(runs, next.h, state.h);
-      if (next.c.defined()) next.c = where(runs, next.c, state.c);
-    }
-    out.y[static_cast<size_t>(t)] = y;
-    state = next;
+/// One layer in one direction over x (T, B, I), or (B, T, I), from states (B, H): the states of all steps and
+/// the last ones. Computed in float32 at least and rounded once; states are not rounded between steps.
+RecurrentResult run_direction(const Tensor& x, const LstmState& state, const RecurrentWeights& w,
+                              const RecurrentAttrs& attrs, const Tensor& lengths) {
+  const Tensor from_x = linear(x, w.input);  // one product for all steps
+  DType dtype = promote(promote(from_x.dtype(), state.h.dtype()), w.hidden.dtype());
+  const bool is_lstm = attrs.kind == RecurrentKind::kLstm;
+  if (is_lstm) dtype = promote(dtype, state.c.dtype());
+  if (!is_floating(dtype)) dtype = DType::kFloat32;
+  const DType wide = is_half(dtype) ? DType::kFloat32 : dtype;
+  detail::RecurrentOperands o;
+  o.x = cast(from_x, wide);
+  o.h = cast(state.h, wide);
+  o.weight = cast(w.hidden, wide);
+  if (is_lstm) o.c = cast(state.c, wide);
+  if (w.hidden_bias.defined()) {
+    o.bias = cast(bias_of_gates(attrs.kind, w), wide);
+    const int64_t hidden = w.hidden.size(1);
+    if (attrs.kind == RecurrentKind::kGru)
+      o.hidden_bias = cast(narrow(w.hidden_bias, 0, 2 * hidden, hidden), wide);
   }
-  out.last = state;
-  return out;
+  if (lengths.defined()) o.lengths = cast(lengths, DType::kInt64);
+  const detail::RecurrentOutput out = detail::run_recurrent(o, attrs);
+  return {cast(out.y, dtype), cast(out.h, dtype), is_lstm ? cast(out.c, dtype) : Tensor()};
+}
+
+Shape without_last(const Tensor& x) {
+  Shape shape;
+  for (int i = 0; i + 1 < x.rank(); ++i) shape.push_back(x.shape()[i]);
+  return shape;
+}
+
+/// One step. Batch axes broadcast, and there may be none.
+LstmState run_cell(std::string_view op, RecurrentKind kind, const Tensor& x, const LstmState& state,
+                   const RecurrentWeights& w) {
+  const int64_t hidden = state.h.size(-1);
+  need_weights(op, w, gates_of(kind), x.size(-1), hidden);
+  Shape batch = broadcast_shapes(op, without_last(x), without_last(state.h));
+  if (state.c.defined()) batch = broadcast_shapes(op, batch, without_last(state.c));
+  const auto rows = [&](const Tensor& t) {
+    if (!t.defined()) return t;
+    Shape whole = batch;
+    whole.push_back(t.shape()[t.rank() - 1]);
+    return reshape(t.shape() == whole ? t : broadcast_to(t, whole), {batch.numel(), t.size(-1)});
+  };
+  const RecurrentResult r =
+      run_direction(expand_dims(rows(x), 0), {rows(state.h), rows(state.c)}, w, {.kind = kind}, {});
+  Ints shape;
+  for (int i = 0; i < batch.rank(); ++i) shape.push_back(batch.size(i));
+  shape.push_back(hidden);
+  return {reshape(r.h, shape), r.c.defined() ? reshape(r.c, shape) : Tensor()};
 }
 
 }  // namespace
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w, bool relu_activation) {
   const ToldAs told("rnn_cell");
-  need_weights("rnn_cell", w, 1, x.size(-1), h.size(-1));
-  RecurrentKind kind = relu_activation ? RecurrentKind::kRelu : RecurrentKind::kTanh;
-  return step(kind, linear(x, w.input, w.input_bias), {h, {}}, w).h;
+  return run_cell("rnn_cell", relu_activation ? RecurrentKind::kRelu : RecurrentKind::kTanh, x, {h, {}}, w).h;
 }
 
 LstmState lstm_cell(const Tensor& x, const LstmState& state, const RecurrentWeights& w) {
   const ToldAs told("lstm_cell");
-  need_weights("lstm_cell", w, 4, x.size(-1), state.h.size(-1));
-  return step(RecurrentKind::kLstm, linear(x, w.input, w.input_bias), state, w);
+  return run_cell("lstm_cell", RecurrentKind::kLstm, x, state, w);
 }
 
 Tensor gru_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w) {
   const ToldAs told("gru_cell");
-  need_weights("gru_cell", w, 3, x.size(-1), h.size(-1));
-  return step(RecurrentKind::kGru, linear(x, w.input, w.input_bias), {h, {}}, w).h;
+  return run_cell("gru_cell", RecurrentKind::kGru, x, {h, {}}, w).h;
 }
 
 RecurrentResult recurrent(const Tensor& x, const LstmState& state, std::span<const RecurrentWeights> weights,
@@ -105,9 +112,8 @@ RecurrentResult recurrent(const Tensor& x, const LstmState& state, std::span<con
   constexpr std::string_view kName = "recurrent";
   SORUS_CHECK(x.rank() == 3, ShapeError, "{}: the rank does not fit: got x {}, need (T, B, I)", kName,
               x.shape());
-  Tensor y = options.batch_first ? swapaxes(x, 0, 1) : x;
-  SORUS_CHECK(y.size(0) >= 1, ShapeError, "{}: there is no step: got x {}, need at least 1", kName,
-              x.shape());
+  const int64_t steps = x.size(options.batch_first ? 1 : 0), batch = x.size(options.batch_first ? 0 : 1);
+  SORUS_CHECK(steps >= 1, ShapeError, "{}: there is no step: got x {}, need at least 1", kName, x.shape());
   auto entries = static_cast<int64_t>(weights.size());
   int64_t directions = options.bidirectional ? 2 : 1;
   SORUS_CHECK(entries >= 1 && entries % directions == 0, ValueError,
@@ -115,27 +121,29 @@ RecurrentResult recurrent(const Tensor& x, const LstmState& state, std::span<con
               directions);
   bool is_lstm = options.kind == RecurrentKind::kLstm;
   int64_t hidden = state.h.size(-1);
-  Shape states{entries, y.size(1), hidden};
+  Shape states{entries, batch, hidden};
   SORUS_CHECK(state.h.shape() == states && (!is_lstm || state.c.shape() == states), ShapeError,
               "{}: a state does not fit: got h {}, need {}", kName, state.h.shape(), states);
-  SORUS_CHECK(!options.lengths.defined() || options.lengths.shape() == Shape{y.shape()[1]}, ShapeError,
-              "{}: lengths do not fit: got shape {}, need ({},)", kName, options.lengths.shape(), y.size(1));
+  SORUS_CHECK(!options.lengths.defined() || options.lengths.shape() == Shape{batch}, ShapeError,
+              "{}: lengths do not fit: got shape {}, need ({},)", kName, options.lengths.shape(), batch);
   TensorList h0 = unstack(state.h, 0), c0 = is_lstm ? unstack(state.c, 0) : TensorList();
   std::vector<Tensor> h, c;
+  Tensor y = x;
   for (int64_t layer = 0; layer < entries / directions; ++layer) {
     std::vector<Tensor> sides;
     for (int64_t d = 0; d < directions; ++d) {
       auto at = static_cast<size_t>(layer * directions + d);
       need_weights(kName, weights[at], gates_of(options.kind), y.size(2), hidden);
-      Direction run = run_direction(options.kind, y, {h0[at], is_lstm ? c0[at] : Tensor()}, weights[at],
-                                    d == 1, options.lengths);
-      sides.push_back(stack(run.y, 0));
-      h.push_back(run.last.h);
-      if (is_lstm) c.push_back(run.last.c);
+      const RecurrentAttrs attrs{options.kind, d == 1, options.batch_first};
+      RecurrentResult run =
+          run_direction(y, {h0[at], is_lstm ? c0[at] : Tensor()}, weights[at], attrs, options.lengths);
+      sides.push_back(run.y);
+      h.push_back(run.h);
+      if (is_lstm) c.push_back(run.c);
     }
     y = directions == 2 ? concat(sides, -1) : sides[0];
   }
-  return {options.batch_first ? swapaxes(y, 0, 1) : y, stack(h, 0), is_lstm ? stack(c, 0) : Tensor()};
+  return {y, stack(h, 0), is_lstm ? stack(c, 0) : Tensor()};
 }
 
 }  // namespace sorus

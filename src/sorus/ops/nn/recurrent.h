@@ -3,6 +3,7 @@
 #include <span>
 
 #include "sorus/core/tensor.h"
+#include "sorus/ops/nn/attributes.h"
 
 /// Recurrent cells and layers made of other ops. With hidden size H and input size I, gates are stacked in
 /// the weights: input weight (G * H, I), hidden weight (G * H, H), biases (G * H,), both or none defined; G
@@ -28,8 +29,6 @@ struct LstmState {
 
 /// n = tanh(x_n + sigmoid(r) * h_n), h' = n + sigmoid(z) * (h - n).
 [[nodiscard]] SORUS_API Tensor gru_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w);
-
-enum class RecurrentKind : uint8_t { kTanh, kRelu, kLstm, kGru };
 
 struct RecurrentOptions {
   RecurrentKind kind = RecurrentKind::kTanh;
