@@ -125,13 +125,13 @@ Buffer run(const ConvProblem& p, ConvPass pass, const Tensors& t, const float* b
   if (pass == ConvPass::kForward) {
     Buffer out(p.type, t.out_grad.size());
     (product ? pointwise::forward : conv_forward)(p, t.input.data(), t.weights.data(), bias, out.data(),
-                                                  space.data());
+                                                  space.data(), {});
     return out;
   }
   if (pass == ConvPass::kBackwardData) {
     Buffer grad(p.type, t.input.size());
     (product ? pointwise::backward_data : conv_backward_data)(p, t.out_grad.data(), t.weights.data(),
-                                                              grad.data(), space.data());
+                                                              grad.data(), space.data(), {});
     return grad;
   }
   Buffer grad(p.weights_grad_type, p.weights());

@@ -153,7 +153,32 @@ void Binder::bind_node(const Node& node) {
   step.kernel = &kernel;
   if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(bytes));
+  if (kernel.prepacked_in >= 0 && stays(arrays[static_cast<size_t>(kernel.prepacked_in)]))
+    if (size_t bytes = kernel.prepacked_bytes(question)) step.prepacked = binding_->prepacked.add(bytes);
   push_step(step, node, arrays, in.size());
+}
+
+/// Whether the operand may be the same at the next run: it is a constant or an input, as it comes.
+bool Binder::stays(const BoundArray& operand) const {
+  if (operand.buffer < 0) return false;
+  const Place place = binding_->buffers[static_cast<size_t>(operand.buffer)].place;
+  return place == Place::kInput || place == Place::kConstant;
+}
+
+/// The calls of a region, and those inside its calls.
+void Binder::count_nodes(const Graph& body, ExecutableReport& report) {
+  for (const Node& n : body.nodes) {
+    if (n.body) {
+      ++report.epilogues;
+      count_nodes(*n.body, report);
+      continue;
+    }
+    ++report.nodes;
+    if (n.op->view)
+      ++report.views;
+    else
+      ++report.fused_nodes;
+  }
 }
 
 /// A call of a body as one step; false when nobody knows how to run it whole.
@@ -161,13 +186,13 @@ bool Binder::bind_call(const Node& node) {
   return node.body->engine.empty() ? bind_region_call(node) : bind_part(node);
 }
 
-/// Where an operand lies, or a row-major copy.
-BoundArray Binder::bind_body_operand(const Node& node, size_t i, bool row_major) {
+/// Where an operand lies, or a copy in the order that is wanted.
+BoundArray Binder::bind_body_operand(const Node& node, size_t i, const Strides& wanted) {
   const BoundValue& v = values_[static_cast<size_t>(node.in[i])];
-  const BoundArray bound{v.buffer, v.offset, array_of(node.in[i])};
-  const Shape& shape = *bound.array.shape;
-  if (!row_major || is_contiguous(shape, bound.array.strides)) return bound;
-  return convert(node, bound, Strides::contiguous(shape));
+  BoundArray bound{v.buffer, v.offset, array_of(node.in[i])};
+  if (!same_strides(*bound.array.shape, bound.array.strides, wanted)) return convert(node, bound, wanted);
+  bound.array.strides = wanted;  // which may differ where there is nothing to step over
+  return bound;
 }
 
 bool Binder::bind_part(const Node& node) {
@@ -176,7 +201,8 @@ bool Binder::bind_part(const Node& node) {
   if (!part) return false;
   auto index = static_cast<int32_t>(&node - graph_.nodes.data());
   std::vector<BoundArray> arrays;
-  for (size_t i = 0; i < node.in.size(); ++i) arrays.push_back(bind_body_operand(node, i, true));
+  for (size_t i = 0; i < node.in.size(); ++i)
+    arrays.push_back(bind_body_operand(node, i, Strides::contiguous(graph_.type(node.in[i]).shape)));
   for (const BoundArray& a : arrays) touch(a.buffer);
   for (size_t i = 0; i < node.out.size(); ++i) {
     const TensorType& type = graph_.type(node.out[i]);
@@ -206,8 +232,7 @@ bool Binder::bind_region_call(const Node& node) {
   std::unique_ptr<RegionProgram> program = bind_region(*node.body, in);
   if (!program) return false;
   std::vector<BoundArray> arrays;
-  for (size_t i = 0; i < in.size(); ++i)
-    arrays.push_back(bind_body_operand(node, i, (program->row_major_in >> i & 1U) != 0));
+  for (size_t i = 0; i < in.size(); ++i) arrays.push_back(bind_body_operand(node, i, program->in_strides[i]));
   for (const BoundArray& a : arrays) touch(a.buffer);
   for (size_t i = 0; i < node.out.size(); ++i) {
     const TensorType& type = graph_.type(node.out[i]);
@@ -217,10 +242,13 @@ bool Binder::bind_region_call(const Node& node) {
   }
   Step step;
   step.region = program.get();
+  if (program->prepacked_bytes > 0 && stays(arrays[static_cast<size_t>(program->prepacked_in)]))
+    step.prepacked = binding_->prepacked.add(program->prepacked_bytes);
+  if (program->workspace_bytes > 0)
+    step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(program->workspace_bytes));
   push_step(step, node, arrays, in.size());
   ExecutableReport& r = binding_->report;
-  r.nodes += static_cast<int>(node.body->nodes.size());
-  r.fused_nodes += static_cast<int>(node.body->nodes.size());
+  count_nodes(*node.body, r);
   ++r.regions;
   binding_->regions.push_back(std::move(program));
   return true;

@@ -36,13 +36,15 @@ class Binder {
   bool bind_call(const Node& node);
   bool bind_region_call(const Node& node);
   bool bind_part(const Node& node);
-  BoundArray bind_body_operand(const Node& node, size_t i, bool row_major);
+  BoundArray bind_body_operand(const Node& node, size_t i, const Strides& wanted);
+  static void count_nodes(const Graph& body, ExecutableReport& report);
   void push_step(Step step, const Node& node, std::span<const BoundArray> arrays, size_t in_count);
   bool bind_view(const Node& node);
   BoundArray bind_operand(const Node& node, size_t i, const Kernel& kernel, Array& array);
   BoundArray convert(const Node& node, const BoundArray& from, const Strides& wanted);
   BoundArray bind_result(const Node& node, size_t i, int32_t index, uint64_t in_place,
                          std::span<const BoundArray> operands, const Array& result);
+  [[nodiscard]] bool stays(const BoundArray& operand) const;
   static bool shared_operand(std::span<const BoundArray> operands, size_t k);
   [[nodiscard]] bool dead_after(int32_t buffer, int32_t index) const;
   [[nodiscard]] bool input_dead_after(int32_t buffer, int32_t index) const;

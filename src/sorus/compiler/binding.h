@@ -4,6 +4,7 @@
 
 #include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/executable.h"
+#include "sorus/compiler/prepacked.h"
 #include "sorus/ir/region.h"
 
 namespace sorus {
@@ -29,6 +30,7 @@ struct Step {
   uint32_t out_count = 0;
   int32_t workspace = -1;    ///< buffer, -1 for none
   int32_t part = -1;         ///< index of an engine's part, -1 for none
+  int32_t prepacked = -1;    ///< number of its operand among the prepacked ones, -1 for none
   bool takes_input = false;  ///< a result may be written over an input
 };
 
@@ -59,6 +61,7 @@ struct Executable::Binding {
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
   std::vector<BoundValue> outputs;
+  mutable PrepackedOperands prepacked;
   int32_t owned_count = 0;
   int64_t arena_bytes = 0;
   ExecutableReport report;

@@ -23,7 +23,7 @@ class Run {
  public:
   Run(const Executable::Binding& binding, std::span<const Ref<Value>> inputs, std::span<const char> donated,
       bool check)
-      : b_(binding), donated_(donated), check_(check), base_(binding.buffers.size()) {
+      : b_(binding), inputs_(inputs), donated_(donated), check_(check), base_(binding.buffers.size()) {
     owned_.resize(static_cast<size_t>(b_.owned_count));
     // Even an arena of no bytes has an address: buffers of empty tensors lie in it.
     arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
@@ -114,8 +114,28 @@ class Run {
     const OpDef& op = *s.node->op;
     at_site(s, [&] {
       if (check_ && op.check_values) op.check_values({op, attrs, in, {}});
-      s.kernel->run({op, attrs, in, out, workspace});
+      const Ref<Storage> packed = prepacked(s, s.kernel->prepacked_in, [&](void* to) {
+        s.kernel->prepack({op, attrs, in, out}, to);
+      });
+      s.kernel->run({op, attrs, in, out, workspace, packed ? packed->data() : nullptr});
     });
+  }
+
+  /// The copy that is kept of an operand, made now where it is time; null where there is none.
+  template <class Pack>
+  Ref<Storage> prepacked(const Step& s, int operand, Pack pack) {
+    if (s.prepacked < 0) return nullptr;
+    const int32_t bound = b_.arrays[s.first + static_cast<uint32_t>(operand)].buffer;
+    const Buffer& buffer = b_.buffers[static_cast<size_t>(bound)];
+    const Value& value = buffer.place == Place::kInput ? *inputs_[static_cast<size_t>(buffer.index)]
+                                                       : *b_.graph->constant(buffer.index).value();
+    if (value.storage->is_external()) return nullptr;  // its bytes may change
+    Ref<Storage> fresh;
+    if (Ref<Storage> kept = b_.prepacked.find(s.prepacked, value.id, &fresh)) return kept;
+    if (!fresh) return nullptr;
+    pack(fresh->data());
+    b_.prepacked.keep(s.prepacked, value.id, fresh);
+    return fresh;
   }
 
   void run_region(const Step& s, std::span<const AttrsBox> slots) {
@@ -125,10 +145,13 @@ class Run {
       data.push_back(base_[static_cast<size_t>(a.buffer)] + a.offset);
     }
     const std::span<std::byte* const> all(data.data(), data.size());
+    std::byte* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
     at_site(s, [&] {
-      parallel_for(s.region->pieces(), [&](int64_t piece) {
-        s.region->run_piece(piece, all.first(s.in_count), all.subspan(s.in_count), slots);
-      });
+      const int operand = s.region->prepacked_in;
+      const Ref<Storage> packed =
+          prepacked(s, operand, [&](void* to) { s.region->prepack(all[static_cast<size_t>(operand)], to); });
+      s.region->run({all.first(s.in_count), all.subspan(s.in_count), slots, workspace,
+                     packed ? packed->data() : nullptr});
     });
   }
 
@@ -144,6 +167,7 @@ class Run {
   }
 
   const Executable::Binding& b_;
+  std::span<const Ref<Value>> inputs_;
   std::span<const char> donated_;
   bool check_;
   bool overwrites_ = false;

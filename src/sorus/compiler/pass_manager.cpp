@@ -22,6 +22,7 @@ constexpr std::array kPasses = {
     Pass{"dce", Exactness::kExact, eliminate_dead},
     Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},
+    Pass{"epilogue", Exactness::kExact, join_epilogues},
     Pass{"order", Exactness::kExact, order},
     Pass{"recompute", Exactness::kExact, recompute, [] { return memory_limit() > 0; }},
 };

@@ -54,6 +54,8 @@ void recognize_attention(Graph& graph);  ///< makes attention that is written ou
 void eliminate_dead(Graph& graph);       ///< drops what no output needs
 void partition(Graph& graph);            ///< gives calls to engines, and cuts the graph into their parts
 void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
+/// Joins products and convolutions with the elementwise calls that follow them. After fuse().
+void join_epilogues(Graph& graph);
 void recompute(Graph& graph);  ///< computes values anew instead of keeping them, within memory_limit()
 void order(Graph& graph);      ///< puts calls that free memory as early as they can stand
 

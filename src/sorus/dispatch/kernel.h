@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sorus/dispatch/op_def.h"
+#include "sorus/dispatch/result_piece.h"
 
 namespace sorus {
 
@@ -32,6 +33,8 @@ struct KernelCall {
   std::span<const Array> in;
   std::span<const Array> out;
   void* workspace = nullptr;
+  /// What Kernel::prepack made of the operand `prepacked_in`, whose own bytes are not read then; else null.
+  const void* prepacked = nullptr;
   template <class A>
   [[nodiscard]] const A& attrs() const {
     return *static_cast<const A*>(attributes);
@@ -83,6 +86,17 @@ struct Kernel {
   int (*row_axis)(const KernelCall&) = nullptr;
   /// Operands (bits) that every row needs whole, as the scale of a norm.
   uint32_t whole_in = 0;
+  /// Kernels that can hand over result 0 piece by piece, the bits being those of run(): whether they can for
+  /// a call, by types and attributes alone, and how. `out` data is null where nobody else wants the result:
+  /// the pieces then lie in memory of the threads.
+  bool (*has_pieces)(const KernelCall&) = nullptr;
+  void (*run_pieces)(const KernelCall&, const PieceTaker& taker) = nullptr;
+  /// An operand that the kernel copies into another order before it computes, as the weights of products and
+  /// convolutions: the copy can be made once and given to many calls (KernelCall::prepacked), the bits being
+  /// the same. It takes `prepacked_bytes`, 0 where a call has nothing to gain, and belongs to this process.
+  int prepacked_in = -1;
+  size_t (*prepacked_bytes)(const KernelCall&) = nullptr;
+  void (*prepack)(const KernelCall&, void* to) = nullptr;
 };
 
 /// Registers a kernel while the library loads. Providers are tried by rank: higher first, the reference (rank

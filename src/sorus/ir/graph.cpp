@@ -164,7 +164,9 @@ Node Graph::call_of(std::span<const Node* const> members, std::span<const char> 
   for (const Node* n : members) {
     SmallVector<ValueId, 4> in;
     for (ValueId v : n->in) in.push_back(v == kNoValue ? kNoValue : inside.at(v));
-    Node& copy = body->add_node(*n->op, n->attrs.ref(), std::span<const ValueId>(in.data(), in.size()));
+    const std::span<const ValueId> operands(in.data(), in.size());
+    Node& copy =
+        n->body ? body->add_call(n->body, operands) : body->add_node(*n->op, n->attrs.ref(), operands);
     copy.slot = n->slot;
     copy.varies = n->varies;
     copy.site = call.site = n->site;

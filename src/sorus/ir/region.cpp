@@ -1,5 +1,7 @@
 #include "sorus/ir/region.h"
 
+#include "sorus/base/error.h"
+
 namespace sorus {
 namespace {
 
@@ -9,6 +11,10 @@ RegionBinder& region_binder() {
 }
 
 }  // namespace
+
+void RegionProgram::prepack(std::byte* /*operand*/, void* /*to*/) const {
+  SORUS_INTERNAL(false, "a region that has nothing to prepack is asked to");
+}
 
 void set_region_binder(RegionBinder binder) { region_binder() = binder; }
 

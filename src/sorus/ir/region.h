@@ -9,6 +9,15 @@
 
 namespace sorus {
 
+/// What a region runs on.
+struct RegionCall {
+  std::span<std::byte* const> in;   ///< addresses of the operands
+  std::span<std::byte* const> out;  ///< and of the results
+  std::span<const AttrsBox> slots;  ///< run-time attributes
+  std::byte* workspace = nullptr;   ///< RegionProgram::workspace_bytes, aligned to 64
+  const void* prepacked = nullptr;  ///< what RegionProgram::prepack made of an operand, or null
+};
+
 /// The body of a call, prepared to run at once over operands of given strides: what lies between its nodes
 /// never reaches memory. It gives the bits of running the nodes one by one. Immutable; it refers to the body,
 /// which must outlive it.
@@ -19,16 +28,17 @@ class SORUS_API RegionProgram {
   RegionProgram(const RegionProgram&) = delete;
   RegionProgram& operator=(const RegionProgram&) = delete;
 
-  /// Pieces of work, cut by shapes alone; any of them may run at the same time.
-  [[nodiscard]] virtual int64_t pieces() const = 0;
-  /// Computes one piece. `in` and `out` are addresses of operands and results, `slots` the run-time
-  /// attributes.
-  virtual void run_piece(int64_t piece, std::span<std::byte* const> in, std::span<std::byte* const> out,
-                         std::span<const AttrsBox> slots) const = 0;
+  /// Computes the results, in pieces on the pool that are cut by shapes alone.
+  virtual void run(const RegionCall& call) const = 0;
+  /// Prepares the operand `prepacked_in` for many calls; see Kernel::prepack.
+  virtual void prepack(std::byte* operand, void* to) const;
 
+  std::vector<Strides> in_strides;   ///< of the operands as it takes them: others are copied
   std::vector<Strides> out_strides;  ///< of the results; all are dense
   std::vector<uint64_t> in_place;    ///< by result: operands (bits) over which it may be written
-  uint64_t row_major_in = 0;         ///< operands (bits) that it takes in row-major order only
+  size_t workspace_bytes = 0;
+  int prepacked_in = -1;
+  size_t prepacked_bytes = 0;
 };
 
 /// Prepares the body for operands as they are (their data is null), or returns null where it does not know

@@ -13,7 +13,7 @@
 #include "sorus/core/tensor.h"
 
 /// Random graphs of elementwise calls and calls on rows, with broadcasting, 16-bit floats, products that cut
-/// regions and operands in other memory orders: fused, they must keep every bit.
+/// regions and operands in other memory orders: fused, and joined to products, they must keep every bit.
 namespace sorus {
 namespace {
 
@@ -163,36 +163,43 @@ std::vector<std::vector<std::byte>> run(Graph graph, std::vector<Ref<Value>> in,
   return bytes;
 }
 
-void only(Graph& graph, const char* pass) {
+void only(Graph& graph, const std::vector<std::string>& passes) {
   PassOptions options;
-  options.only = {pass};
+  options.only = passes;
   run_passes(graph, options);
 }
 
 TEST(FuseRandom, KeepsEveryBit) {
   int fused_nodes = 0;
+  int epilogues = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {
     RandomGraph random(seed);
     std::vector<Ref<Value>> in;
     for (int v : random.inputs()) in.push_back(make_input(random, v));
     Graph graph = Graph::parse(random.text());
-    only(graph, "dce");
+    only(graph, {"dce"});
     Graph fused = graph;
-    only(fused, "fuse");
-    EXPECT_EQ(Graph::parse(fused.text()).text(), Graph::parse(Graph::parse(fused.text()).text()).text());
+    only(fused, {"fuse"});
+    Graph joined = graph;
+    only(joined, {"fuse", "epilogue"});
     ExecutableReport plain, report;
     const auto expected = run(std::move(graph), in, false, &plain);
-    for (int threads : {1, 3}) {
-      set_num_threads(threads);
-      for (bool donate : {false, true})
-        EXPECT_TRUE(run(fused, in, donate, &report) == expected)
-            << "seed " << seed << ", donated " << donate << "\n"
-            << fused.text();
+    for (const Graph& passed : {fused, joined}) {
+      EXPECT_EQ(Graph::parse(passed.text()).text(), Graph::parse(Graph::parse(passed.text()).text()).text());
+      for (int threads : {1, 3}) {
+        set_num_threads(threads);
+        for (bool donate : {false, true})
+          EXPECT_TRUE(run(passed, in, donate, &report) == expected)
+              << "seed " << seed << ", donated " << donate << "\n"
+              << passed.text();
+      }
+      EXPECT_EQ(report.nodes, plain.nodes);
+      fused_nodes += report.fused_nodes;
     }
-    EXPECT_EQ(report.nodes, plain.nodes);
-    fused_nodes += report.fused_nodes;
+    epilogues += report.epilogues;
   }
-  EXPECT_GT(fused_nodes, 2000);
+  EXPECT_GT(fused_nodes, 4000);
+  EXPECT_GT(epilogues, 20);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sorus/kernels/tile/headed.h"
+
 namespace sorus::tile {
 namespace {
 
@@ -44,9 +46,10 @@ bool same_leading(const Shape& a, const Shape& b, int axes) {
 
 }  // namespace
 
-Builder::Builder(const Graph& body, std::span<const Array> in)
+Builder::Builder(const Graph& body, std::span<const Array> in, const Head& head)
     : body_(body),
       in_(in),
+      head_(head),
       program_(std::make_unique<Program>()),
       known_(body.value_count()),
       is_loaded_(in.size(), 0) {
@@ -54,7 +57,7 @@ Builder::Builder(const Graph& body, std::span<const Array> in)
   for (size_t i = 0; i < body.outputs.size(); ++i) result_of_[body.outputs[i]] = static_cast<int32_t>(i);
 }
 
-std::unique_ptr<RegionProgram> Builder::run() {
+std::unique_ptr<Program> Builder::run() {
   if (!find_rows()) return nullptr;
   place_results();
   for (const Call& call : calls_)
@@ -64,7 +67,22 @@ std::unique_ptr<RegionProgram> Builder::run() {
   choose_tile();
   allocate();
   find_in_place();
+  if (head_.operand >= 0 && !follows_head()) return nullptr;
+  for (size_t i = 0; i < in_.size(); ++i)
+    program_->in_strides.push_back((row_major_in_ >> i & 1U) != 0 ? Strides::contiguous(*in_[i].shape)
+                                                                  : in_[i].strides);
   return std::move(program_);
+}
+
+/// Whether the calls are elementwise ones over all of the head's result, which they read as it comes.
+bool Builder::follows_head() {
+  if (has_rows_) return false;
+  for (const Load& l : program_->loads_) {
+    if (l.operand == head_.operand && l.way != Load::Way::kDirect) return false;
+  }
+  program_->head_ = head_.operand;
+  program_->columns_ = head_.columns;
+  return true;
 }
 
 /// Chooses the kernels of the body and finds what a row is. False when there is a call that is neither
@@ -109,7 +127,9 @@ void Builder::place_results() {
   Strides full = Strides::contiguous(shape_);
   order_ = logical_order(shape_.rank());
   if (!has_rows_) {
-    full = output_strides(Kernel{.name = "region", .out_layout = Layout::kAny}, in_, shape_, 0);
+    const std::span<const Array> leading =
+        head_.operand >= 0 ? in_.subspan(static_cast<size_t>(head_.operand), 1) : in_;
+    full = output_strides(Kernel{.name = "region", .out_layout = Layout::kAny}, leading, shape_, 0);
     order_ = memory_order(shape_, full);
   }
   for (ValueId v : body_.outputs) {
@@ -186,8 +206,8 @@ Slot Builder::load(int32_t operand, Space space) {
   const int64_t few = has_rows_ ? kLongRun : kNearElements;
   if (!is_loaded_[static_cast<size_t>(operand)] && array.numel() > few &&
       Walk(array, shape, order_).is_scattered())
-    program_->row_major_in |= uint64_t{1} << operand;
-  if ((program_->row_major_in >> operand & 1U) != 0) array.strides = Strides::contiguous(*array.shape);
+    row_major_in_ |= uint64_t{1} << operand;
+  if ((row_major_in_ >> operand & 1U) != 0) array.strides = Strides::contiguous(*array.shape);
   is_loaded_[static_cast<size_t>(operand)] = 1;
   Load l{.operand = operand,
          .size = element_bytes(array.dtype),
@@ -198,7 +218,8 @@ Slot Builder::load(int32_t operand, Space space) {
   if (const int64_t period = l.walk.period(); period > 0 && l.way == Load::Way::kTile) {
     // Rows of a tile begin with a row; tiles of single elements begin where the first period does.
     const bool fits = has_rows_ ? period == l.per_row : period_ > 0 && period_ % period == 0;
-    const bool first = !has_rows_ && period_ == 0 && period <= kMostElements / 2;
+    const bool first = !has_rows_ && period_ == 0 && period <= kMostElements / 2 &&
+                       (head_.operand < 0 || head_.columns % period == 0);
     if (first) period_ = period;
     if (first || fits) l.way = Load::Way::kOnce;
   }
@@ -256,7 +277,7 @@ Slot Builder::row_operand(ValueId v, bool is_whole) {
   auto operand = operand_of_.find(v);
   if (operand == operand_of_.end() || is_loaded_[static_cast<size_t>(operand->second)]) return -1;
   is_loaded_[static_cast<size_t>(operand->second)] = 1;
-  program_->row_major_in |= uint64_t{1} << operand->second;
+  row_major_in_ |= uint64_t{1} << operand->second;
   Load l{.operand = operand->second, .per_row = 0, .walk = Walk({nullptr, {}, &shape, {}}, shape, {})};
   l.slot = new_slot(0, false);
   program_->loads_.push_back(l);
@@ -518,8 +539,13 @@ void Builder::find_in_place() {
 
 namespace {
 
+std::unique_ptr<RegionProgram> bind(const Graph& body, std::span<const Array> in) {
+  if (is_headed(body)) return bind_headed(body, in);
+  return Builder(body, in).run();
+}
+
 [[maybe_unused]] const bool registered = [] {
-  set_region_binder([](const Graph& body, std::span<const Array> in) { return Builder(body, in).run(); });
+  set_region_binder(bind);
   return true;
 }();
 

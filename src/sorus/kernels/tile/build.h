@@ -9,12 +9,19 @@
 
 namespace sorus::tile {
 
+/// The result of a product or convolution that comes piece by piece, as an operand of the calls that follow
+/// it: they go through memory in its order.
+struct Head {
+  int32_t operand = -1;
+  int64_t columns = 0;  ///< of its matrix, see ResultPiece
+};
+
 /// Turns the body of a call into a program for operands of given strides. Used once.
 class Builder {
  public:
-  Builder(const Graph& body, std::span<const Array> in);
+  Builder(const Graph& body, std::span<const Array> in, const Head& head = {});
   /// Null when the body cannot run tile by tile.
-  std::unique_ptr<RegionProgram> run();
+  std::unique_ptr<Program> run();
 
  private:
   struct Call {
@@ -59,19 +66,22 @@ class Builder {
   void finish_rows(RowCall& call);
   void allocate();
   void find_in_place();
+  [[nodiscard]] bool follows_head();
   [[nodiscard]] int64_t elements(Space space) const { return space == Space::kFull ? per_row_ : 1; }
 
   const Graph& body_;
   std::span<const Array> in_;
+  Head head_;
   std::unique_ptr<Program> program_;
   std::vector<Known> known_;     ///< by value
   std::vector<char> is_loaded_;  ///< by operand
   std::map<ValueId, int32_t> operand_of_, result_of_;
   std::vector<Call> calls_;
   std::vector<SlotInfo> slots_;
-  Shape shape_;   ///< of the region
-  Shape column_;  ///< with one element a row
-  int axis_ = 0;  ///< the first of a row
+  uint64_t row_major_in_ = 0;  ///< operands (bits) that are taken in row-major order only
+  Shape shape_;                ///< of the region
+  Shape column_;               ///< with one element a row
+  int axis_ = 0;               ///< the first of a row
   int64_t per_row_ = 1;
   bool has_rows_ = false;
   Ints order_;          ///< axes as elements are numbered

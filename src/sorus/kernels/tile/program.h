@@ -91,13 +91,18 @@ struct Instruction {
 /// A region bound to the strides of its operands.
 class Program final : public RegionProgram {
  public:
-  [[nodiscard]] int64_t pieces() const override { return (rows_ + piece_rows_ - 1) / piece_rows_; }
-  void run_piece(int64_t piece, std::span<std::byte* const> in, std::span<std::byte* const> out,
-                 std::span<const AttrsBox> slots) const override;
+  void run(const RegionCall& call) const override;
+  /// Computes the part of the results that belongs to a piece of the head's result, which is the operand
+  /// `head` of a program that was built with one (Head). The address of that operand is not looked at.
+  void run_on(const ResultPiece& piece, std::span<std::byte* const> in, std::span<std::byte* const> out,
+              std::span<const AttrsBox> slots) const;
 
  private:
   friend class Builder;
   struct Tile;
+  void run_rows(Tile& tile, int64_t begin, int64_t end) const;
+  [[nodiscard]] Tile tile_of(std::span<std::byte* const> in, std::span<std::byte* const> out,
+                             std::span<const AttrsBox> slots) const;
   void load(Tile& tile, const Load& load) const;
   void compute(const Tile& tile, const Instruction& instruction) const;
   void compute_rows(const Tile& tile, const RowCall& call) const;
@@ -115,6 +120,8 @@ class Program final : public RegionProgram {
   std::vector<Instruction> code_;
   std::vector<int64_t> scratch_;  ///< by slot: offset in the scratch memory, -1 for operands and results
   int64_t scratch_bytes_ = 0;
+  int32_t head_ = -1;    ///< operand that comes piece by piece, -1 for none
+  int64_t columns_ = 0;  ///< of its matrix
 };
 
 }  // namespace sorus::tile

@@ -2,6 +2,8 @@
 #include <cstring>
 #include <new>
 
+#include "sorus/base/error.h"
+#include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/tile/program.h"
 
@@ -53,8 +55,10 @@ struct Program::Tile {
   std::span<std::byte* const> in;
   std::span<std::byte* const> out;
   std::span<const AttrsBox> slots;
-  int64_t row = 0;
+  int64_t row = 0;  ///< of the region
   int64_t rows = 0;
+  const ResultPiece* piece = nullptr;  ///< where the head is
+  int64_t filled = 0;                  ///< rows that kOnce loads need
   bool is_first = true;
 };
 
@@ -64,11 +68,14 @@ void Program::load(Tile& tile, const Load& load) const {
   const int64_t begin = tile.row * load.per_row;
   if (load.way == Load::Way::kDirect) {
     at = base + begin * load.size;
+    if (tile.piece && load.operand == head_)
+      at = static_cast<std::byte*>(const_cast<void*>(tile.piece->data)) +
+           (begin - tile.piece->row * columns_) * load.size;
     return;
   }
   if (load.way == Load::Way::kOnce) {
     // Every tile begins where the same elements come again.
-    if (tile.is_first) load.walk.gather(base, 0, std::min(tile_rows_, rows_) * load.per_row, load.size, at);
+    if (tile.is_first) load.walk.gather(base, 0, tile.filled * load.per_row, load.size, at);
     return;
   }
   const int64_t count = tile.rows * load.per_row;
@@ -141,8 +148,8 @@ void Program::compute(const Tile& tile, const Instruction& i) const {
   i.function(out, in, tile.rows * i.per_row, static_cast<const double*>(parameters));
 }
 
-void Program::run_piece(int64_t piece, std::span<std::byte* const> in, std::span<std::byte* const> out,
-                        std::span<const AttrsBox> slots) const {
+Program::Tile Program::tile_of(std::span<std::byte* const> in, std::span<std::byte* const> out,
+                               std::span<const AttrsBox> slots) const {
   static thread_local Scratch scratch;
   Tile tile;
   tile.scratch = scratch.of(scratch_bytes_);
@@ -150,23 +157,45 @@ void Program::run_piece(int64_t piece, std::span<std::byte* const> in, std::span
   tile.out = out;
   tile.slots = slots;
   for (int64_t offset : scratch_) tile.at.push_back(offset >= 0 ? tile.scratch + offset : nullptr);
-  const int64_t end = std::min(rows_, (piece + 1) * piece_rows_);
-  for (tile.row = piece * piece_rows_; tile.row < end; tile.row += tile.rows) {
+  return tile;
+}
+
+void Program::run(const RegionCall& call) const {
+  parallel_for((rows_ + piece_rows_ - 1) / piece_rows_, [&](int64_t piece) {
+    Tile tile = tile_of(call.in, call.out, call.slots);
+    run_rows(tile, piece * piece_rows_, std::min(rows_, (piece + 1) * piece_rows_));
+  });
+}
+
+/// Rows of the region that lie side by side.
+void Program::run_rows(Tile& tile, int64_t begin, int64_t end) const {
+  tile.filled = std::min(tile_rows_, end - begin);
+  for (tile.row = begin; tile.row < end; tile.row += tile.rows) {
     tile.rows = std::min(tile_rows_, end - tile.row);
     if (run_ > 0) tile.rows = std::min(tile.rows, run_ - tile.row % run_);
     for (const Load& l : loads_) load(tile, l);
     for (const Store& s : stores_)
       if (!s.streams)
-        tile.at[static_cast<size_t>(s.slot)] = out[static_cast<size_t>(s.result)] + tile.row * s.row_bytes;
+        tile.at[static_cast<size_t>(s.slot)] =
+            tile.out[static_cast<size_t>(s.result)] + tile.row * s.row_bytes;
     for (const Instruction& i : code_) compute(tile, i);
     for (const Store& s : stores_)
       if (s.streams)
         cpu::stream_bytes(tile.at[static_cast<size_t>(s.slot)],
-                          out[static_cast<size_t>(s.result)] + tile.row * s.row_bytes,
+                          tile.out[static_cast<size_t>(s.result)] + tile.row * s.row_bytes,
                           tile.rows * s.row_bytes);
     tile.is_first = false;
   }
   if (streams_) cpu::finish_streams();
+}
+
+void Program::run_on(const ResultPiece& piece, std::span<std::byte* const> in,
+                     std::span<std::byte* const> out, std::span<const AttrsBox> slots) const {
+  SORUS_INTERNAL(piece.columns == columns_ && piece.pitch == columns_,
+                 "a piece is no whole rows: got {} of {}", piece.columns, columns_);
+  Tile tile = tile_of(in, out, slots);
+  tile.piece = &piece;
+  run_rows(tile, piece.row * columns_, (piece.row + piece.rows) * columns_);
 }
 
 }  // namespace sorus::tile

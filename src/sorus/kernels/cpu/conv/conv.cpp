@@ -6,6 +6,7 @@
 
 namespace sorus::kernels::conv {
 
+using onednn::ConvOptions;
 using onednn::ConvPass;
 using onednn::ConvProblem;
 
@@ -17,27 +18,28 @@ size_t workspace(const ConvProblem& problem, ConvPass pass) {
 }
 
 void forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias, void* out,
-             void* workspace) {
+             void* workspace, const ConvOptions& options) {
   if (small_conv_preferred(problem, ConvPass::kForward)) {
     return small_conv_forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
-                              bias, static_cast<float*>(out), workspace);
+                              bias, static_cast<float*>(out), workspace, options);
   }
   if (tap_conv::preferred(problem, ConvPass::kForward)) {
     return tap_conv::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
-                             bias, static_cast<float*>(out), workspace);
+                             bias, static_cast<float*>(out), workspace, options.weights_packed);
   }
   if (pointwise::takes(problem)) {
-    return pointwise::forward(problem, input, weights, problem.has_bias ? bias : nullptr, out, workspace);
+    return pointwise::forward(problem, input, weights, problem.has_bias ? bias : nullptr, out, workspace,
+                              options);
   }
-  onednn::conv_forward(problem, input, weights, bias, out, workspace);
+  onednn::conv_forward(problem, input, weights, bias, out, workspace, options);
 }
 
 void backward_data(const ConvProblem& problem, const void* out_grad, const void* weights, void* input_grad,
-                   void* workspace) {
+                   void* workspace, const ConvOptions& options) {
   if (small_conv_preferred(problem, ConvPass::kBackwardData)) {
     return small_conv_backward_data(problem, static_cast<const float*>(out_grad),
                                     static_cast<const float*>(weights), static_cast<float*>(input_grad),
-                                    workspace);
+                                    workspace, options);
   }
   if (tap_conv::preferred(problem, ConvPass::kBackwardData)) {
     return tap_conv::backward_data(problem, static_cast<const float*>(out_grad),
@@ -45,9 +47,30 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
                                    workspace);
   }
   if (pointwise::takes(problem)) {
-    return pointwise::backward_data(problem, out_grad, weights, input_grad, workspace);
+    return pointwise::backward_data(problem, out_grad, weights, input_grad, workspace, options);
   }
-  onednn::conv_backward_data(problem, out_grad, weights, input_grad, workspace);
+  onednn::conv_backward_data(problem, out_grad, weights, input_grad, workspace, options);
+}
+
+bool has_pieces(const ConvProblem& problem, ConvPass pass) {
+  if (small_conv_preferred(problem, pass)) return true;
+  if (tap_conv::preferred(problem, pass)) return false;
+  if (pointwise::takes(problem)) return pointwise::has_pieces(problem, pass);
+  return onednn::conv_has_pieces(problem, pass);
+}
+
+size_t packed_weights_bytes(const ConvProblem& problem) {
+  if (small_conv_preferred(problem, ConvPass::kForward)) return 0;
+  if (tap_conv::preferred(problem, ConvPass::kForward)) return tap_conv::packed_bytes(problem);
+  if (pointwise::takes(problem)) return pointwise::packed_bytes(problem);
+  return onednn::conv_packed_bytes(problem);
+}
+
+void pack_weights(const ConvProblem& problem, const void* weights, void* to) {
+  if (tap_conv::preferred(problem, ConvPass::kForward))
+    return tap_conv::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
+  if (pointwise::takes(problem)) return pointwise::pack_weights(problem, weights, to);
+  onednn::conv_pack_weights(problem, weights, to);
 }
 
 void backward_weights(const ConvProblem& problem, const void* input, const void* out_grad, void* weights_grad,

@@ -12,9 +12,16 @@ namespace sorus::kernels::conv {
 
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
 SORUS_API void forward(const onednn::ConvProblem& problem, const void* input, const void* weights,
-                       const float* bias, void* out, void* workspace);
+                       const float* bias, void* out, void* workspace,
+                       const onednn::ConvOptions& options = {});
 SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out_grad, const void* weights,
-                             void* input_grad, void* workspace);
+                             void* input_grad, void* workspace, const onednn::ConvOptions& options = {});
+/// True when the pass, forward or backward data, can hand over its result piece by piece, that is in whole
+/// rows of channels; it is not empty.
+[[nodiscard]] SORUS_API bool has_pieces(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+/// Bytes that pack_weights writes; 0 where the forward pass reads weights as they are.
+[[nodiscard]] SORUS_API size_t packed_weights_bytes(const onednn::ConvProblem& problem);
+SORUS_API void pack_weights(const onednn::ConvProblem& problem, const void* weights, void* to);
 SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
                                 void* weights_grad, void* workspace);
 /// "small channels" or "products of taps" for the own kernels, otherwise the name of oneDNN's.

@@ -9,6 +9,7 @@
 namespace sorus::kernels::pointwise {
 namespace {
 
+using onednn::ConvOptions;
 using onednn::ConvPass;
 using onednn::ConvProblem;
 
@@ -123,22 +124,34 @@ size_t workspace(const ConvProblem& p, ConvPass pass) {
 }
 
 void forward(const ConvProblem& p, const void* input, const void* weights, const float* bias, void* out,
-             void* workspace) {
+             void* workspace, const ConvOptions& options) {
   char* space = static_cast<char*>(workspace);
   if (has_stride(p)) {
     gather(p, static_cast<const char*>(input), space);
     input = space;
   }
-  matmul::multiply(product(p, ConvPass::kForward), input, weights, bias, out, space + gathered_bytes(p));
+  MatmulProblem m = product(p, ConvPass::kForward);
+  m.b_is_packed = options.weights_packed;
+  matmul::multiply(m, input, weights, bias, out, space + gathered_bytes(p), options.taker);
 }
 
 void backward_data(const ConvProblem& p, const void* out_grad, const void* weights, void* input_grad,
-                   void* workspace) {
+                   void* workspace, const ConvOptions& options) {
   char* space = static_cast<char*>(workspace);
   void* target = has_stride(p) ? space : input_grad;
   matmul::multiply(product(p, ConvPass::kBackwardData), out_grad, weights, nullptr, target,
-                   space + gathered_bytes(p));
+                   space + gathered_bytes(p), options.taker);
   if (has_stride(p)) scatter(p, space, static_cast<char*>(input_grad));
+}
+
+bool has_pieces(const ConvProblem& p, ConvPass pass) {
+  return (pass == ConvPass::kForward || !has_stride(p)) && matmul::has_pieces(product(p, pass));
+}
+
+size_t packed_bytes(const ConvProblem& p) { return matmul::packed_b_bytes(product(p, ConvPass::kForward)); }
+
+void pack_weights(const ConvProblem& p, const void* weights, void* to) {
+  matmul::pack_b(product(p, ConvPass::kForward), weights, to);
 }
 
 void backward_weights(const ConvProblem& p, const void* input, const void* out_grad, void* weights_grad,

@@ -18,9 +18,15 @@ namespace sorus::kernels::pointwise {
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
 
 SORUS_API void forward(const onednn::ConvProblem& problem, const void* input, const void* weights,
-                       const float* bias, void* out, void* workspace);
+                       const float* bias, void* out, void* workspace,
+                       const onednn::ConvOptions& options = {});
 SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out_grad, const void* weights,
-                             void* input_grad, void* workspace);
+                             void* input_grad, void* workspace, const onednn::ConvOptions& options = {});
+/// False where the product has none, and where the result is put together afterwards.
+[[nodiscard]] bool has_pieces(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+/// The weights of the forward pass as its product packs them.
+[[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);
+void pack_weights(const onednn::ConvProblem& problem, const void* weights, void* to);
 SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
                                 void* weights_grad, void* workspace);
 

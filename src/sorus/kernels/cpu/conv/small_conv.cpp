@@ -7,6 +7,7 @@
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/conv/geometry.h"
+#include "sorus/kernels/cpu/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sorus/kernels/cpu/conv/small_conv.cpp"
@@ -21,6 +22,7 @@
 namespace sorus::kernels {
 namespace {
 
+using onednn::ConvOptions;
 using onednn::ConvPass;
 using onednn::ConvProblem;
 using small_conv::Geometry;
@@ -76,6 +78,16 @@ void check_supported(const ConvProblem& p) {
   SORUS_INTERNAL(small_conv_supports(p), "conv: small-channel kernel called for what it does not support");
 }
 
+/// Where an image of the result goes: into the result, or into memory of the thread for a taker.
+float* image_memory(float* result, int64_t image, int64_t floats) {
+  thread_local Scratch scratch;
+  return result ? result + image * floats : scratch.reserve(floats);
+}
+void hand_over(const ConvOptions& options, const float* data, int64_t image, int64_t positions,
+               int64_t channels) {
+  if (options.taker) options.taker->take({data, channels, image * positions, positions, 0, channels});
+}
+
 /// With long strides the planes, one for each remainder, are mostly slack.
 bool planes_outweigh_image(const ConvProblem& p) {
   const Geometry g(p);
@@ -112,7 +124,7 @@ size_t small_conv_workspace(const ConvProblem& problem, ConvPass pass) {
 }
 
 void small_conv_forward(const ConvProblem& p, const float* input, const float* weights, const float* bias,
-                        float* out, void* workspace) {
+                        float* out, void* workspace, const ConvOptions& options) {
   check_supported(p);
   SORUS_INTERNAL(!is_empty(p), "conv: small-channel kernel called without work");
   Geometry g(p);
@@ -128,15 +140,17 @@ void small_conv_forward(const ConvProblem& p, const float* input, const float* w
     float* own = space + layout.shared + piece * layout.per_piece;
     int64_t end = std::min(p.n, (piece + 1) * layout.images_per_piece);
     for (int64_t i = piece * layout.images_per_piece; i < end; ++i) {
+      float* to = image_memory(out, i, g.out_y * g.out_x * g.out_channels);
       HWY_DYNAMIC_DISPATCH(forward_image)
-      (g, input + i * g.in_y * g.in_x * g.in_channels, space, p.has_bias ? bias : nullptr, relu,
-       out + i * g.out_y * g.out_x * g.out_channels, own, i == piece * layout.images_per_piece);
+      (g, input + i * g.in_y * g.in_x * g.in_channels, space, p.has_bias ? bias : nullptr, relu, to, own,
+       i == piece * layout.images_per_piece);
+      hand_over(options, to, i, g.out_y * g.out_x, g.out_channels);
     }
   });
 }
 
 void small_conv_backward_data(const ConvProblem& p, const float* out_grad, const float* weights,
-                              float* input_grad, void* workspace) {
+                              float* input_grad, void* workspace, const ConvOptions& options) {
   check_supported(p);
   SORUS_INTERNAL(!is_empty(p), "conv: small-channel kernel called without work");
   Geometry g(p);
@@ -159,9 +173,10 @@ void small_conv_backward_data(const ConvProblem& p, const float* out_grad, const
     int64_t end = std::min(p.n, (piece + 1) * layout.images_per_piece);
     for (int64_t i = piece * layout.images_per_piece; i < end; ++i) {
       auto pointers = reinterpret_cast<const float**>(own + layout.per_piece - rounded(4 * g.kernel_y));
+      float* to = image_memory(input_grad, i, g.in_y * g.in_x * g.in_channels);
       HWY_DYNAMIC_DISPATCH(backward_data_image)
-      (g, out_grad + i * g.out_y * g.out_x * g.out_channels, space,
-       input_grad + i * g.in_y * g.in_x * g.in_channels, own, pointers);
+      (g, out_grad + i * g.out_y * g.out_x * g.out_channels, space, to, own, pointers);
+      hand_over(options, to, i, g.in_y * g.in_x, g.in_channels);
     }
   });
 }

@@ -25,9 +25,11 @@ namespace sorus::kernels {
                                                     onednn::ConvPass pass);
 
 SORUS_API void small_conv_forward(const onednn::ConvProblem& problem, const float* input,
-                                  const float* weights, const float* bias, float* out, void* workspace);
+                                  const float* weights, const float* bias, float* out, void* workspace,
+                                  const onednn::ConvOptions& options = {});
 SORUS_API void small_conv_backward_data(const onednn::ConvProblem& problem, const float* out_grad,
-                                        const float* weights, float* input_grad, void* workspace);
+                                        const float* weights, float* input_grad, void* workspace,
+                                        const onednn::ConvOptions& options = {});
 SORUS_API void small_conv_backward_weights(const onednn::ConvProblem& problem, const float* input,
                                            const float* out_grad, float* weights_grad, void* workspace);
 

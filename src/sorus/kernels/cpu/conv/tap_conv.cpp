@@ -123,9 +123,10 @@ void add_taps(const Work& work, int64_t images, const float* source, const float
 }
 
 void run(const ConvProblem& p, ConvPass pass, const float* source, const float* weights, const float* bias,
-         bool relu, float* result, void* workspace) {
+         float* result, void* workspace, bool weights_packed) {
   SORUS_INTERNAL(supports(p, pass), "conv: kernel of taps called for what it does not support");
   const Sides sides(p, pass);
+  const bool relu = pass == ConvPass::kForward && p.activation == onednn::Activation::kRelu;
   Pair* pairs = static_cast<Pair*>(workspace);
   auto* ends = reinterpret_cast<int64_t*>(static_cast<char*>(workspace) + pairs_bytes(p));
   find_pairs(Geometry(p), pass, pairs, ends);
@@ -138,9 +139,13 @@ void run(const ConvProblem& p, ConvPass pass, const float* source, const float* 
     thread_local Scratch scratch;
     const int64_t channel = piece / groups * width, first = piece % groups * group;
     const int64_t end = std::min(p.n, first + group);
-    float* packed = scratch.reserve(work.taps * k * width);
-    HWY_DYNAMIC_DISPATCH(pack)
-    (k, work.taps, weights + channel * sides.result_step, sides.source_step, sides.result_step, packed);
+    const float* packed = weights + channel * work.taps * k;
+    if (!weights_packed) {
+      float* own = scratch.reserve(work.taps * k * width);
+      HWY_DYNAMIC_DISPATCH(pack)
+      (k, work.taps, weights + channel * sides.result_step, sides.source_step, sides.result_step, own);
+      packed = own;
+    }
     for (int64_t image = first; image < end; image += near) {
       const int64_t images = std::min(near, end - image), rows = images * sides.result_positions;
       float* to = result + image * sides.result_positions * sides.result_channels + channel;
@@ -178,14 +183,27 @@ size_t workspace(const ConvProblem& problem, ConvPass) {
 }
 
 void forward(const ConvProblem& p, const float* input, const float* weights, const float* bias, float* out,
-             void* workspace) {
-  run(p, ConvPass::kForward, input, weights, p.has_bias ? bias : nullptr,
-      p.activation == onednn::Activation::kRelu, out, workspace);
+             void* workspace, bool weights_packed) {
+  run(p, ConvPass::kForward, input, weights, p.has_bias ? bias : nullptr, out, workspace, weights_packed);
 }
 
 void backward_data(const ConvProblem& p, const float* out_grad, const float* weights, float* input_grad,
                    void* workspace) {
-  run(p, ConvPass::kBackwardData, out_grad, weights, nullptr, false, input_grad, workspace);
+  run(p, ConvPass::kBackwardData, out_grad, weights, nullptr, input_grad, workspace, false);
+}
+
+size_t packed_bytes(const ConvProblem& problem) {
+  return static_cast<size_t>(problem.weights()) * sizeof(float);
+}
+
+void pack_weights(const ConvProblem& p, const float* weights, float* to) {
+  const Sides sides(p, ConvPass::kForward);
+  const int64_t width = panel(), panel_floats = p.taps() * sides.source_channels * width;
+  parallel_for(sides.result_channels / width, [&](int64_t i) {
+    HWY_DYNAMIC_DISPATCH(pack)
+    (sides.source_channels, p.taps(), weights + i * width * sides.result_step, sides.source_step,
+     sides.result_step, to + i * panel_floats);
+  });
 }
 
 }  // namespace sorus::kernels::tap_conv

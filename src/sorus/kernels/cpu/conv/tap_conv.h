@@ -23,9 +23,13 @@ namespace sorus::kernels::tap_conv {
 /// Bytes of workspace, aligned to onednn::kWorkspaceAlignment.
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
 
+/// With `weights_packed`, `weights` is what pack_weights made of them.
 SORUS_API void forward(const onednn::ConvProblem& problem, const float* input, const float* weights,
-                       const float* bias, float* out, void* workspace);
+                       const float* bias, float* out, void* workspace, bool weights_packed = false);
 SORUS_API void backward_data(const onednn::ConvProblem& problem, const float* out_grad, const float* weights,
                              float* input_grad, void* workspace);
+/// The weights of the forward pass, panel by panel.
+[[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);
+void pack_weights(const onednn::ConvProblem& problem, const float* weights, float* to);
 
 }  // namespace sorus::kernels::tap_conv

@@ -67,6 +67,11 @@ float* scratch_c(int64_t floats) {
   thread_local Scratch scratch;
   return scratch.reserve(floats);
 }
+/// Of a tile of the result that no other memory is there for.
+float* scratch_result(int64_t floats) {
+  thread_local Scratch scratch;
+  return scratch.reserve(floats);
+}
 float* scratch_b(int64_t floats) {
   thread_local Scratch scratch;
   return scratch.reserve(floats);
@@ -116,10 +121,11 @@ struct Call {
   int64_t pieces = 1;
   bool by_vector;  // rows that lie in memory one after the other, times one vector
   bool a_strided, a_direct, b_shared, b_direct, pack_a_first, pack_b_first, asks;
+  const PieceTaker* taker;
   int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
 
-  explicit Call(const MatmulProblem& problem)
-      : p(problem), batch(p.batch_count()), swapped(is_better_swapped(problem)) {
+  explicit Call(const MatmulProblem& problem, const PieceTaker* result_taker = nullptr)
+      : p(problem), batch(p.batch_count()), swapped(is_better_swapped(problem)), taker(result_taker) {
     a = p.a, b = p.b;
     if (swapped) {
       std::swap(p.m, p.n);
@@ -145,6 +151,7 @@ struct Call {
     if (pack_a_first) a_offset = take(batch * a_matrix());
     if (pack_b_first) b_offset = take(b_matrices() * b_matrix());
     if (parts.count > 1) partial_offset = take(batch * parts.count * p.m * p.n);
+    if (taker) cut_near();
   }
 
   [[nodiscard]] int64_t b_matrices() const { return b_shared ? 1 : batch; }
@@ -167,7 +174,7 @@ struct Call {
   /// Results that no cache holds are written past them, where rows allow it.
   [[nodiscard]] bool streams(const float* out) const {
     constexpr int64_t kLarge = 32 << 20;
-    return batch == 1 && parts.count == 1 && !swapped &&
+    return batch == 1 && parts.count == 1 && !swapped && !taker &&
            p.m * p.n * static_cast<int64_t>(sizeof(float)) >= kLarge && !p.has_bias &&
            p.activation == onednn::Activation::kNone && p.out.row_stride % kLine == 0 &&
            reinterpret_cast<uintptr_t>(out) % (kLine * sizeof(float)) == 0;
@@ -181,6 +188,13 @@ struct Call {
     int64_t at = floats;
     floats += round_up(count, 16);
     return at;
+  }
+
+  /// Tiles of rows that are no larger than what a thread may keep in its second-level cache for a taker.
+  void cut_near() {
+    constexpr int64_t kNear = 128 * 1024;
+    if (parts.count > 1 || m.size * n.size <= kNear) return;
+    m = Cut::into(p.m, ceil_div(p.m * n.size, kNear), kBlockRows);
   }
 
   /// Floating-point operations.
@@ -263,6 +277,10 @@ Target target_of(const Call& call, const Operands& data, const Tile& tile) {
   const MatmulProblem& p = call.p;
   if (call.swapped && call.parts.count == 1)
     return {scratch_c(call.m.length(mi) * call.n.length(ni)), call.n.length(ni)};
+  if (!data.out && call.parts.count == 1) {
+    const int64_t row = call.n.length(ni);
+    return {scratch_result(call.m.length(mi) * row), row};
+  }
   Target target{data.out + call.offset(p.out, batch), p.out.row_stride};
   if (call.parts.count > 1) target = {data.partial + (batch * call.parts.count + part) * p.m * p.n, p.n};
   target.c += call.m.begin(mi) * target.row + call.n.begin(ni);
@@ -382,11 +400,14 @@ void run_tile(const Call& call, const Operands& data, const Tile& tile) {
     HWY_DYNAMIC_DISPATCH(transpose)(rows, columns, target.c, target.row, c, c_row);
     std::swap(rows, columns), std::swap(row, column);
   }
-  if (call.parts.count > 1 || (!data.bias && !relu)) return;
-  for (int64_t i = 0; i < rows; ++i, c += c_row) {
-    HWY_DYNAMIC_DISPATCH(finish_row)
-    (columns, 1, c, 0, data.bias ? data.bias + column : nullptr, relu, c);
+  if (call.parts.count > 1) return;
+  if (data.bias || relu) {
+    for (int64_t i = 0; i < rows; ++i) {
+      HWY_DYNAMIC_DISPATCH(finish_row)
+      (columns, 1, c + i * c_row, 0, data.bias ? data.bias + column : nullptr, relu, c + i * c_row);
+    }
   }
+  if (call.taker) call.taker->take({c, c_row, tile.batch * p.m + row, rows, column, columns});
 }
 
 void pack_all_b(const Call& call, const float* b, float* to) {
@@ -423,6 +444,19 @@ void pack_all_a(const Call& call, const float* a, float* to) {
   });
 }
 
+/// Rows of the result, counted through all matrices, whose parts have been added.
+void hand_over_rows(const Call& call, const Operands& data, int64_t begin, int64_t end) {
+  if (!call.taker) return;
+  const MatmulProblem& p = call.p;
+  while (begin < end) {
+    int64_t matrix = begin / p.m, row = begin % p.m, count = std::min(end - begin, p.m - row);
+    const float* at = data.out ? data.out + call.offset(p.out, matrix) + row * p.out.row_stride
+                               : data.partial + matrix * call.parts.count * p.m * p.n + row * p.n;
+    call.taker->take({at, data.out ? p.out.row_stride : p.n, begin, count, 0, p.n});
+    begin += count;
+  }
+}
+
 void add_parts(const Call& call, const Operands& data) {
   const MatmulProblem& p = call.p;
   int64_t parts = call.parts.count, matrix = p.m * p.n;
@@ -430,15 +464,21 @@ void add_parts(const Call& call, const Operands& data) {
   parallel_ranges(call.batch * p.m, grain, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       float* from = data.partial + r / p.m * parts * matrix + r % p.m * p.n;
-      float* to = data.out + call.offset(p.out, r / p.m) + r % p.m * p.out.row_stride;
+      float* to = from;
+      if (!call.swapped && data.out) to = data.out + call.offset(p.out, r / p.m) + r % p.m * p.out.row_stride;
       HWY_DYNAMIC_DISPATCH(finish_row)
-      (p.n, parts, from, matrix, data.bias, p.activation == onednn::Activation::kRelu,
-       call.swapped ? from : to);
+      (p.n, parts, from, matrix, data.bias, p.activation == onednn::Activation::kRelu, to);
     }
-    if (!call.swapped) return;
+    if (!call.swapped) return hand_over_rows(call, data, begin, end);
     HWY_DYNAMIC_DISPATCH(transpose)
     (end - begin, p.n, data.partial + begin * p.n, p.n, data.out + begin, p.out.row_stride);
   });
+}
+
+/// The problem whose b has been packed, which is never the transposed one.
+MatmulProblem as_packed(MatmulProblem problem) {
+  problem.b_is_packed = true;
+  return problem;
 }
 
 }  // namespace
@@ -453,16 +493,23 @@ size_t workspace(const MatmulProblem& problem) {
   return static_cast<size_t>(Call(problem).floats) * sizeof(float);
 }
 
+bool has_pieces(const MatmulProblem& problem) {
+  const Call call(problem);
+  return !call.swapped && (call.n.count == 1 || call.parts.count > 1);
+}
+
 size_t packed_b_bytes(const MatmulProblem& problem) {
-  Call call(problem);
+  Call call(as_packed(problem));
   return static_cast<size_t>(call.b_matrices() * call.b_matrix()) * sizeof(float);
 }
 
-void pack_b(const MatmulProblem& problem, const float* b, float* to) { pack_all_b(Call(problem), b, to); }
+void pack_b(const MatmulProblem& problem, const float* b, float* to) {
+  pack_all_b(Call(as_packed(problem)), b, to);
+}
 
 void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias, float* out,
-              void* workspace) {
-  Call call(problem);
+              void* workspace, const PieceTaker* taker) {
+  Call call(problem, taker);
   float* space = static_cast<float*>(workspace);
   if (call.swapped) std::swap(a, b);
   Operands data{a, b, bias, out, nullptr, problem.b_is_packed ? b : nullptr, space + call.partial_offset};

@@ -21,7 +21,8 @@ inline constexpr int64_t kLongestSum = 4096;
 /// The functions of matmul/matmul.h for problems that takes() accepts, with no size 0.
 [[nodiscard]] SORUS_API size_t workspace(const MatmulProblem& problem);
 SORUS_API void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias,
-                        float* out, void* workspace);
+                        float* out, void* workspace, const PieceTaker* taker = nullptr);
+[[nodiscard]] bool has_pieces(const MatmulProblem& problem);
 [[nodiscard]] SORUS_API size_t packed_b_bytes(const MatmulProblem& problem);
 SORUS_API void pack_b(const MatmulProblem& problem, const float* b, float* to);
 

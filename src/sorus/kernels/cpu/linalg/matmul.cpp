@@ -93,10 +93,44 @@ size_t native_workspace(const KernelCall& call) {
   return bias_bytes(call) + kernels::matmul::workspace(problem_of(call, native_type(call)));
 }
 
-void run_native(const KernelCall& call) {
+void multiply_native(const KernelCall& call, const PieceTaker* taker) {
   auto* space = static_cast<std::byte*>(call.workspace);
-  kernels::matmul::multiply(problem_of(call, native_type(call)), call.in[0].data, call.in[1].data,
-                            widened_bias(call), call.out[0].data, space ? space + bias_bytes(call) : nullptr);
+  kernels::MatmulProblem problem = problem_of(call, native_type(call));
+  problem.b_is_packed = call.prepacked != nullptr;
+  kernels::matmul::multiply(problem, call.in[0].data, call.prepacked ? call.prepacked : call.in[1].data,
+                            widened_bias(call), call.out[0].data, space ? space + bias_bytes(call) : nullptr,
+                            taker);
+}
+void run_native(const KernelCall& call) { multiply_native(call, nullptr); }
+
+/// Asked before it is known how operands lie, it is answered for row-major ones.
+bool has_pieces(const KernelCall& call) {
+  SmallVector<Array, 4> in;
+  for (const Array& a : call.in) {
+    in.push_back(a);
+    if (std::all_of(a.strides.data(), a.strides.data() + a.rank(), [](int64_t s) { return s == 0; }))
+      in.back().strides = Strides::contiguous(*a.shape);
+  }
+  Array out = call.out[0];
+  out.strides = Strides::contiguous(*out.shape);
+  const std::span<const Array> result(&out, 1);
+  return kernels::matmul::has_pieces(
+      problem_of({call.op, call.attributes, {in.data(), in.size()}, result}, native_type(call)));
+}
+void run_pieces(const KernelCall& call, const PieceTaker& taker) { multiply_native(call, &taker); }
+
+/// A matrix alone: those of a batch are activations.
+size_t prepacked_bytes(const KernelCall& call) {
+  if (call.in[1].rank() != 2 || call.out[0].numel() == 0 || call.in[1].numel() == 0) return 0;
+  kernels::MatmulProblem problem = problem_of(call, native_type(call));
+  if (problem.m == 1) return 0;  // each weight is read once, where it lies: a copy would only take memory
+  const size_t planned = kernels::matmul::workspace(problem);
+  problem.b_is_packed = true;
+  if (kernels::matmul::workspace(problem) > planned) return 0;
+  return kernels::matmul::packed_b_bytes(problem);
+}
+void prepack(const KernelCall& call, void* to) {
+  kernels::matmul::pack_b(problem_of(call, native_type(call)), call.in[1].data, to);
 }
 
 Refusal supports_widened(const KernelCall& call) {
@@ -171,7 +205,12 @@ const Kernel native{.name = "matmul_native",
                     .in_layout = Layout::kAny,
                     .supports = supports_native,
                     .workspace = native_workspace,
-                    .run = run_native};
+                    .run = run_native,
+                    .has_pieces = has_pieces,
+                    .run_pieces = run_pieces,
+                    .prepacked_in = 1,
+                    .prepacked_bytes = prepacked_bytes,
+                    .prepack = prepack};
 const Kernel widening{.name = "matmul_widened",
                       .in_layout = Layout::kAny,
                       .supports = supports_widened,

@@ -29,11 +29,17 @@ size_t workspace(const MatmulProblem& problem) {
 }
 
 void multiply(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
-              void* space) {
+              void* space, const PieceTaker* taker) {
   if (!problem.has_bias) bias = nullptr;
-  if (!takes_own(problem)) return onednn::matmul(problem, a, b, bias, out, space);
+  if (!takes_own(problem)) return onednn::matmul(problem, a, b, bias, out, space, taker);
   gemm::multiply(problem, static_cast<const float*>(a), static_cast<const float*>(b), bias,
-                 static_cast<float*>(out), space);
+                 static_cast<float*>(out), space, taker);
+}
+
+bool has_pieces(const MatmulProblem& problem) {
+  check_problem(problem);
+  if (problem.m == 0 || problem.n == 0 || problem.k == 0 || problem.batch_count() == 0) return false;
+  return gemm::takes(problem) ? gemm::has_pieces(problem) : onednn::matmul_has_pieces(problem);
 }
 
 size_t packed_b_bytes(const MatmulProblem& problem) {

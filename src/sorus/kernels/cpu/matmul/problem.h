@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sorus/dispatch/result_piece.h"
 #include "sorus/kernels/cpu/onednn/types.h"
 
 namespace sorus::kernels {

@@ -88,7 +88,7 @@ size_t forward_workspace(const KernelCall& c) {
   ConvProblem p = forward_problem(c);
   return bias_bytes(p) + kernels::conv::workspace(p, ConvPass::kForward);
 }
-void forward(const KernelCall& c) {
+void compute_forward(const KernelCall& c, const PieceTaker* taker) {
   ConvProblem p = forward_problem(c);
   auto* workspace = static_cast<std::byte*>(c.workspace);
   const float* bias = nullptr;
@@ -99,7 +99,21 @@ void forward(const KernelCall& c) {
   } else if (p.has_bias) {
     bias = c.in[2].as<float>();
   }
-  kernels::conv::forward(p, c.in[0].data, c.in[1].data, bias, c.out[0].data, workspace + bias_bytes(p));
+  kernels::conv::forward(p, c.in[0].data, c.prepacked ? c.prepacked : c.in[1].data, bias, c.out[0].data,
+                         workspace + bias_bytes(p),
+                         {.taker = taker, .weights_packed = c.prepacked != nullptr});
+}
+void forward(const KernelCall& c) { compute_forward(c, nullptr); }
+bool forward_has_pieces(const KernelCall& c) {
+  return kernels::conv::has_pieces(forward_problem(c), ConvPass::kForward);
+}
+void forward_pieces(const KernelCall& c, const PieceTaker& taker) { compute_forward(c, &taker); }
+
+size_t prepacked_bytes(const KernelCall& c) {
+  return kernels::conv::packed_weights_bytes(forward_problem(c));
+}
+void prepack(const KernelCall& c, void* to) {
+  kernels::conv::pack_weights(forward_problem(c), c.in[1].data, to);
 }
 
 size_t input_workspace(const KernelCall& c) {
@@ -107,6 +121,13 @@ size_t input_workspace(const KernelCall& c) {
 }
 void backward_input(const KernelCall& c) {
   kernels::conv::backward_data(input_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace);
+}
+bool backward_input_has_pieces(const KernelCall& c) {
+  return kernels::conv::has_pieces(input_problem(c), ConvPass::kBackwardData);
+}
+void backward_input_pieces(const KernelCall& c, const PieceTaker& taker) {
+  kernels::conv::backward_data(input_problem(c), c.in[0].data, c.in[1].data, c.out[0].data, c.workspace,
+                               {.taker = &taker});
 }
 
 size_t weight_workspace(const KernelCall& c) {
@@ -125,7 +146,12 @@ const KernelRegistrar forward_registered{"conv",
                                           .supports = supports_forward,
                                           .workspace = forward_workspace,
                                           .run = forward,
-                                          .row_major_in = kWeightAndBias},
+                                          .row_major_in = kWeightAndBias,
+                                          .has_pieces = forward_has_pieces,
+                                          .run_pieces = forward_pieces,
+                                          .prepacked_in = 1,
+                                          .prepacked_bytes = prepacked_bytes,
+                                          .prepack = prepack},
                                          kLibraryRank};
 const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                 {.name = "conv_backward_input_cpu",
@@ -134,7 +160,9 @@ const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                  .supports = supports_input,
                                                  .workspace = input_workspace,
                                                  .run = backward_input,
-                                                 .row_major_in = kWeightAndBias},
+                                                 .row_major_in = kWeightAndBias,
+                                                 .has_pieces = backward_input_has_pieces,
+                                                 .run_pieces = backward_input_pieces},
                                                 kLibraryRank};
 const KernelRegistrar backward_weight_registered{"conv_backward_weight",
                                                  {.name = "conv_backward_weight_cpu",

@@ -155,19 +155,27 @@ void fill_empty_forward(const ConvProblem& p, const float* bias, void* out) {
 /// Packs the weights into the workspace and runs all pieces.
 void run_pieces(const ConvProblem& p, const Plan& plan, const void* source, int64_t source_image,
                 int64_t source_row, bool source_is_input, const void* weights, const float* bias,
-                void* target, int64_t target_image, int64_t target_row, void* workspace) {
-  plan.reorder->run(weights, workspace);
+                void* target, int64_t target_image, int64_t target_row, void* workspace,
+                const ConvOptions& options) {
+  if (!options.weights_packed) plan.reorder->run(weights, workspace);
+  void* packed = options.weights_packed ? const_cast<void*>(weights) : workspace;
   auto size = static_cast<int64_t>(element_size(p.type));
+  int64_t channels = source_is_input ? p.out_channels : p.in_channels;
   parallel_for(static_cast<int64_t>(plan.pieces.size()), [&](int64_t i) {
     const Piece& piece = plan.pieces[static_cast<size_t>(i)];
     int64_t source_begin = source_is_input ? piece.block.in_begin : piece.block.out_begin;
     int64_t target_begin = source_is_input ? piece.block.out_begin : piece.block.in_begin;
     const char* from = static_cast<const char*>(source) +
                        (piece.first_image * source_image + source_begin * source_row) * size;
-    char* to =
-        static_cast<char*>(target) + (piece.first_image * target_image + target_begin * target_row) * size;
-    void* memory[] = {const_cast<char*>(from), workspace, to, const_cast<float*>(bias)};
+    const ConvProblem& part = piece.block.problem;
+    int64_t first = piece.first_image * target_image + target_begin * target_row;
+    int64_t elements = part.n * (source_is_input ? part.out(0) : part.in[0]) * target_row;
+    void* to = target ? static_cast<char*>(target) + first * size
+                      : detail::thread_scratch(detail::Scratch::kOut, static_cast<size_t>(elements * size));
+    void* memory[] = {const_cast<char*>(from), packed, to, const_cast<float*>(bias)};
     piece.primitive->run(std::span(memory, bias ? 4 : 3));
+    if (options.taker)
+      options.taker->take({to, channels, first / channels, elements / channels, 0, channels});
   });
 }
 
@@ -184,21 +192,41 @@ size_t conv_workspace(const ConvProblem& problem, ConvPass pass) {
 }
 
 void conv_forward(const ConvProblem& problem, const void* input, const void* weights, const float* bias,
-                  void* out, void* workspace) {
+                  void* out, void* workspace, const ConvOptions& options) {
   detail::check_problem(problem);
   if (!problem.has_bias) bias = nullptr;
   if (is_empty(problem)) return fill_empty_forward(problem, bias, out);
   if (detail::prefers_slices(problem, ConvPass::kForward)) {
-    return detail::sliced_pass(problem, ConvPass::kForward, input, weights, bias, out, workspace);
+    return detail::sliced_pass(problem, ConvPass::kForward, input, weights, bias, out, workspace,
+                               options.weights_packed);
   }
   int64_t in_image = problem.in_positions() * problem.in_channels;
   int64_t out_image = problem.out_positions() * problem.out_channels;
   run_pieces(problem, *find_plan(problem, ConvPass::kForward), input, in_image, in_image / problem.in[0],
-             true, weights, bias, out, out_image, out_image / problem.out(0), workspace);
+             true, weights, bias, out, out_image, out_image / problem.out(0), workspace, options);
+}
+
+bool conv_has_pieces(const ConvProblem& problem, ConvPass pass) {
+  if (is_empty(problem)) return false;
+  if (pass == ConvPass::kBackwardData && detail::prefers_flipping(problem))
+    return !detail::flipped_is_sliced(problem);
+  return !detail::prefers_slices(problem, pass);
+}
+
+size_t conv_packed_bytes(const ConvProblem& problem) {
+  detail::check_problem(problem);
+  if (is_empty(problem)) return 0;
+  if (detail::prefers_slices(problem, ConvPass::kForward)) return detail::sliced_packed_bytes(problem);
+  return find_plan(problem, ConvPass::kForward)->packed_bytes;
+}
+
+void conv_pack_weights(const ConvProblem& problem, const void* weights, void* to) {
+  if (detail::prefers_slices(problem, ConvPass::kForward)) return detail::pack_slices(problem, weights, to);
+  find_plan(problem, ConvPass::kForward)->reorder->run(weights, to);
 }
 
 void conv_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
-                        void* input_grad, void* workspace) {
+                        void* input_grad, void* workspace, const ConvOptions& options) {
   detail::check_problem(problem);
   int64_t in_image = problem.in_positions() * problem.in_channels;
   int64_t out_image = problem.out_positions() * problem.out_channels;
@@ -207,15 +235,15 @@ void conv_backward_data(const ConvProblem& problem, const void* out_grad, const 
     return;
   }
   if (detail::prefers_flipping(problem)) {
-    return detail::flipped_backward_data(problem, out_grad, weights, input_grad, workspace);
+    return detail::flipped_backward_data(problem, out_grad, weights, input_grad, workspace, options);
   }
   if (detail::prefers_slices(problem, ConvPass::kBackwardData)) {
     return detail::sliced_pass(problem, ConvPass::kBackwardData, out_grad, weights, nullptr, input_grad,
-                               workspace);
+                               workspace, false);
   }
   run_pieces(problem, *find_plan(problem, ConvPass::kBackwardData), out_grad, out_image,
              out_image / problem.out(0), false, weights, nullptr, input_grad, in_image,
-             in_image / problem.in[0], workspace);
+             in_image / problem.in[0], workspace, options);
 }
 
 void conv_backward_weights(const ConvProblem& problem, const void* input, const void* out_grad,

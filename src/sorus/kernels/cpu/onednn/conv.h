@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sorus/base/export.h"
+#include "sorus/dispatch/result_piece.h"
 #include "sorus/kernels/cpu/onednn/types.h"
 
 namespace sorus::kernels::onednn {
@@ -70,6 +71,15 @@ struct ConvProblem {
 
 enum class ConvPass : uint8_t { kForward, kBackwardData, kBackwardWeights };
 
+/// What a caller may ask for beside the result of forward or backward data.
+struct ConvOptions {
+  /// Gets the result piece by piece, as a matrix of positions by channels; the result itself may then be
+  /// null.
+  const PieceTaker* taker = nullptr;
+  /// Forward only: `weights` is what pack_weights made of them.
+  bool weights_packed = false;
+};
+
 /// Bytes of workspace, aligned to kWorkspaceAlignment, that the pass needs; depends on the problem alone.
 /// All functions below throw ShapeError for sizes that do not fit, ValueError for a stride, dilation or group
 /// count below 1 or a negative padding, NotSupportedError for bfloat16 on a CPU for which oneDNN has no
@@ -78,11 +88,20 @@ enum class ConvPass : uint8_t { kForward, kBackwardData, kBackwardWeights };
 
 /// out = activation(input * weights + bias). `bias` may be null unless the problem has one.
 SORUS_API void conv_forward(const ConvProblem& problem, const void* input, const void* weights,
-                            const float* bias, void* out, void* workspace);
+                            const float* bias, void* out, void* workspace, const ConvOptions& options = {});
 
 /// Gradient with respect to the input from the one of the output.
 SORUS_API void conv_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
-                                  void* input_grad, void* workspace);
+                                  void* input_grad, void* workspace, const ConvOptions& options = {});
+
+/// Whether a taker may be given to the pass, forward or backward data: not where it is cut by channels.
+[[nodiscard]] bool conv_has_pieces(const ConvProblem& problem, ConvPass pass);
+
+/// Bytes that pack_weights writes, aligned to kWorkspaceAlignment.
+[[nodiscard]] SORUS_API size_t conv_packed_bytes(const ConvProblem& problem);
+/// Brings weights into the order in which conv_forward reads them, once for many calls. It belongs to this
+/// process and CPU.
+SORUS_API void conv_pack_weights(const ConvProblem& problem, const void* weights, void* to);
 
 /// Gradient with respect to the weights. The sum over the batch is cut into parts by the shape alone, which
 /// are added in order.

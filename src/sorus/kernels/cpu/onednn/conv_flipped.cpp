@@ -63,15 +63,20 @@ size_t flipped_workspace(const ConvProblem& problem) {
          conv_workspace(turned, ConvPass::kForward);
 }
 
+bool flipped_is_sliced(const ConvProblem& problem) {
+  return prefers_slices(flipped(problem), ConvPass::kForward);
+}
+
 std::string flipped_implementation(const ConvProblem& problem) {
   return conv_implementation(flipped(problem), ConvPass::kForward);
 }
 
 void flipped_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
-                           void* input_grad, void* workspace) {
+                           void* input_grad, void* workspace, const ConvOptions& options) {
   ConvProblem turned = flipped(problem);
   if (prefers_slices(turned, ConvPass::kForward)) {
-    return sliced_pass(turned, ConvPass::kForward, out_grad, weights, nullptr, input_grad, workspace, true);
+    return sliced_pass(turned, ConvPass::kForward, out_grad, weights, nullptr, input_grad, workspace, false,
+                       true);
   }
   const auto* from = static_cast<const float*>(weights);
   auto* to = static_cast<float*>(workspace);
@@ -82,7 +87,7 @@ void flipped_backward_data(const ConvProblem& problem, const void* out_grad, con
                   });
   void* rest =
       static_cast<char*>(workspace) + rounded(static_cast<size_t>(problem.weights()) * sizeof(float));
-  conv_forward(turned, out_grad, to, nullptr, input_grad, rest);
+  conv_forward(turned, out_grad, to, nullptr, input_grad, rest, options);
 }
 
 }  // namespace sorus::kernels::onednn::detail

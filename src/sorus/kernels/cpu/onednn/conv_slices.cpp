@@ -18,13 +18,13 @@ struct Slice {
   std::unique_ptr<Primitive> reorder;  // from the plain weights of all channels
   std::vector<std::unique_ptr<Primitive>>
       convolutions;      // of a whole group of images, and of the last if shorter
-  size_t packed_offset;  // in the workspace, when images are in several groups
+  size_t packed_offset;  // where all slices are packed
 };
 
 struct Plan {
   std::vector<Slice> slices;
   std::vector<int64_t> images;  // bounds of the groups of images
-  size_t workspace = 0;
+  size_t packed_bytes = 0;
 
   int64_t groups() const { return static_cast<int64_t>(images.size()) - 1; }
 };
@@ -78,7 +78,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
   plan->images = cut_evenly(p.n, groups, 1);
   for (int64_t s = 0; s < slices; ++s) {
     auto at = static_cast<size_t>(s);
-    Slice slice{channels[at], channels[at + 1] - channels[at], nullptr, {}, plan->workspace};
+    Slice slice{channels[at], channels[at + 1] - channels[at], nullptr, {}, plan->packed_bytes};
     ConvProblem part = p;
     (key.pass == ConvPass::kForward ? part.out_channels : part.in_channels) = slice.channels;
     int64_t last = plan->images.back() - plan->images[plan->images.size() - 2];
@@ -92,7 +92,7 @@ std::shared_ptr<const Plan> build_plan(const Key& key) {
       slice.convolutions.push_back(std::move(made));
     }
     slice.reorder = make_reorder(key, slice, slice.convolutions[0]->desc(1));
-    if (groups > 1) plan->workspace += (slice.convolutions[0]->bytes(1) + 63) / 64 * 64;
+    plan->packed_bytes += (slice.convolutions[0]->bytes(1) + 63) / 64 * 64;
     plan->slices.push_back(std::move(slice));
   }
   return plan;
@@ -115,15 +115,29 @@ bool prefers_slices(const ConvProblem& p, ConvPass pass) {
 }
 
 size_t sliced_workspace(const ConvProblem& problem, ConvPass pass, bool turned) {
-  return find_plan(problem, pass, turned)->workspace;
+  auto plan = find_plan(problem, pass, turned);
+  return plan->groups() > 1 ? plan->packed_bytes : 0;
 }
 
 std::string sliced_implementation(const ConvProblem& problem, ConvPass pass) {
   return std::string(find_plan(problem, pass, false)->slices[0].convolutions[0]->implementation());
 }
 
+size_t sliced_packed_bytes(const ConvProblem& problem) {
+  return find_plan(problem, ConvPass::kForward, false)->packed_bytes;
+}
+
+void pack_slices(const ConvProblem& problem, const void* weights, void* to) {
+  auto plan = find_plan(problem, ConvPass::kForward, false);
+  parallel_for(static_cast<int64_t>(plan->slices.size()), [&](int64_t s) {
+    const Slice& slice = plan->slices[static_cast<size_t>(s)];
+    void* memory[] = {const_cast<void*>(weights), static_cast<char*>(to) + slice.packed_offset};
+    slice.reorder->run(memory);
+  });
+}
+
 void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const void* weights,
-                 const float* bias, void* result, void* workspace, bool turned) {
+                 const float* bias, void* result, void* workspace, bool weights_packed, bool turned) {
   auto shared_plan = find_plan(p, pass, turned);
   const Plan& plan = *shared_plan;
   char* space = static_cast<char*>(workspace);
@@ -142,7 +156,8 @@ void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const 
     }
     slice.reorder->run(memory);
   };
-  bool pack_first = plan.groups() > 1;
+  bool pack_first = plan.groups() > 1 && !weights_packed;
+  if (weights_packed) space = static_cast<char*>(const_cast<void*>(weights));
   if (pack_first) {
     parallel_for(slices, [&](int64_t s) {
       const Slice& slice = plan.slices[static_cast<size_t>(s)];
@@ -158,7 +173,7 @@ void sliced_pass(const ConvProblem& p, ConvPass pass, const void* source, const 
     void* tile = thread_scratch(Scratch::kOut, static_cast<size_t>(rows * slice.channels * size));
     const char* from = static_cast<const char*>(source) + first * source_image * size;
     void* packed = space + slice.packed_offset;
-    if (!pack_first) {
+    if (!pack_first && !weights_packed) {
       packed = thread_scratch(Scratch::kB, slice.convolutions[0]->bytes(1));
       pack(slice, packed);
     }

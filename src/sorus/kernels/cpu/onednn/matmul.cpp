@@ -242,13 +242,14 @@ detail::PlanCache<Key, Plan>& plans() {
 /// A problem with its plan and everything that follows from both.
 struct Call {
   const MatmulProblem& problem;
+  const PieceTaker* taker;
   int64_t batch;
   std::shared_ptr<const Plan> plan;
   bool a_direct, b_shared, pack_a_first, pack_b_first;
   size_t a_offset = 0, b_offset = 0, partial_offset = 0, workspace = 0;
   size_t size, out_size;
 
-  explicit Call(const MatmulProblem& p);
+  explicit Call(const MatmulProblem& p, const PieceTaker* result_taker = nullptr);
   int64_t b_matrices() const { return b_shared ? 1 : batch; }
   size_t packed_b_bytes() const {
     return static_cast<size_t>(b_matrices() * plan->k.count * plan->n.count * plan->packed_tile_bytes);
@@ -261,8 +262,12 @@ struct Call {
   }
 };
 
-Call::Call(const MatmulProblem& p)
-    : problem(p), batch(p.batch_count()), size(element_size(p.type)), out_size(element_size(p.out_type)) {
+Call::Call(const MatmulProblem& p, const PieceTaker* result_taker)
+    : problem(p),
+      taker(result_taker),
+      batch(p.batch_count()),
+      size(element_size(p.type)),
+      out_size(element_size(p.out_type)) {
   if (p.m == 0 || p.n == 0 || p.k == 0 || batch == 0) return;
   b_shared = p.shares_b();
   FormOfB form = FormOfB::kPacked;
@@ -427,12 +432,15 @@ void run_unit(const Call& call, const Operands& data, int64_t b, int64_t ki, int
   } else {
     out = data.out + (call.batch_offset(problem.out, b) + corner) * static_cast<int64_t>(size);
   }
-  bool out_direct = out_stride == n || m == 1;
+  bool is_wanted = partial || data.out;
+  bool out_direct = is_wanted && (out_stride == n || m == 1);
   void* target = out_direct ? out : detail::thread_scratch(Scratch::kOut, static_cast<size_t>(m * n) * size);
   const float* bias = data.bias ? data.bias + plan.n.begin(ni) : nullptr;
   void* memory[] = {const_cast<void*>(a), const_cast<void*>(packed_b), target, const_cast<float*>(bias)};
   plan.primitive(mi, ni, ki).run(std::span(memory, problem.has_bias && !partial ? 4 : 3));
-  if (out_direct) return;
+  if (call.taker && !partial)
+    call.taker->take({target, n, b * plan.m.total + plan.m.begin(mi), m, plan.n.begin(ni), n});
+  if (out_direct || !is_wanted) return;
   for (int64_t i = 0; i < m; ++i) {
     std::memcpy(out + i * out_stride * static_cast<int64_t>(size),
                 static_cast<char*>(target) + i * n * static_cast<int64_t>(size),
@@ -477,8 +485,12 @@ void add_partials(const Call& call, const Operands& data) {
                         for (int64_t j = 0; j < problem.n; ++j) sum[j] += next[j];
                       }
                       int64_t offset = call.batch_offset(problem.out, b) + i * problem.out.row_stride;
-                      store_row(problem, data.bias, sum,
-                                data.out + offset * static_cast<int64_t>(call.out_size));
+                      char* to = data.out + offset * static_cast<int64_t>(call.out_size);
+                      if (!data.out)
+                        to = static_cast<char*>(detail::thread_scratch(
+                            Scratch::kOut, static_cast<size_t>(problem.n) * call.out_size));
+                      store_row(problem, data.bias, sum, to);
+                      if (call.taker) call.taker->take({to, problem.n, r, 1, 0, problem.n});
                     }
                   });
 }
@@ -498,6 +510,11 @@ void fill_empty_sums(const Call& call, const float* bias, char* out) {
 
 size_t matmul_workspace(const MatmulProblem& problem) { return Call(problem).workspace; }
 
+bool matmul_has_pieces(const MatmulProblem& problem) {
+  const Call call(problem);
+  return call.plan && (call.plan->n.count == 1 || call.plan->k.count > 1);
+}
+
 size_t packed_matmul_b_bytes(const MatmulProblem& problem) {
   MatmulProblem packed = problem;
   packed.b_is_packed = true;
@@ -513,8 +530,8 @@ void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to) {
 }
 
 void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
-            void* workspace) {
-  Call call(problem);
+            void* workspace, const PieceTaker* taker) {
+  Call call(problem, taker);
   if (problem.m == 0 || problem.n == 0 || call.batch == 0) return;
   char* space = static_cast<char*>(workspace);
   if (!call.plan) return fill_empty_sums(call, bias, static_cast<char*>(out));

@@ -11,7 +11,8 @@ namespace sorus::kernels::onednn {
 [[nodiscard]] size_t matmul_workspace(const MatmulProblem& problem);
 /// `bias` is null unless the problem has one.
 void matmul(const MatmulProblem& problem, const void* a, const void* b, const float* bias, void* out,
-            void* workspace);
+            void* workspace, const PieceTaker* taker);
+[[nodiscard]] bool matmul_has_pieces(const MatmulProblem& problem);
 [[nodiscard]] size_t packed_matmul_b_bytes(const MatmulProblem& problem);
 void pack_matmul_b(const MatmulProblem& problem, const void* b, void* to);
 

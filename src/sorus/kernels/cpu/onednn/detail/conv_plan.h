@@ -61,17 +61,21 @@ class WeightsReorder {
 [[nodiscard]] size_t sliced_workspace(const ConvProblem& problem, ConvPass pass, bool turned = false);
 [[nodiscard]] std::string sliced_implementation(const ConvProblem& problem, ConvPass pass);
 void sliced_pass(const ConvProblem& problem, ConvPass pass, const void* source, const void* weights,
-                 const float* bias, void* result, void* workspace, bool turned = false);
+                 const float* bias, void* result, void* workspace, bool weights_packed, bool turned = false);
+/// The weights of a forward pass, slice by slice.
+[[nodiscard]] size_t sliced_packed_bytes(const ConvProblem& problem);
+void pack_slices(const ConvProblem& problem, const void* weights, void* to);
 
 /// True when backward data is better computed as a forward pass with the weights turned around.
 [[nodiscard]] bool prefers_flipping(const ConvProblem& problem);
 [[nodiscard]] size_t flipped_workspace(const ConvProblem& problem);
+[[nodiscard]] bool flipped_is_sliced(const ConvProblem& problem);
 [[nodiscard]] std::string flipped_implementation(const ConvProblem& problem);
 /// to[i][o][last tap - t] = from[o][first + i][t] for `count` channels i. `turned` is the problem that takes
 /// the result, so that its channels are the exchanged ones.
 void turn_weights(const ConvProblem& turned, const float* from, int64_t first, int64_t count, float* to);
 void flipped_backward_data(const ConvProblem& problem, const void* out_grad, const void* weights,
-                           void* input_grad, void* workspace);
+                           void* input_grad, void* workspace, const ConvOptions& options);
 
 [[nodiscard]] size_t weights_pass_workspace(const ConvProblem& problem);
 [[nodiscard]] std::string weights_pass_implementation(const ConvProblem& problem);

@@ -1,0 +1,201 @@
+#include "sorus/kernels/tile/headed.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sorus/kernels/tile/build.h"
+
+namespace sorus::tile {
+namespace {
+
+/// The head with the program of the rest, bound to the strides of their operands.
+class HeadedProgram final : public RegionProgram {
+ public:
+  explicit HeadedProgram(const Graph& body) : head_(body.nodes.front()) {}
+  /// False when it cannot be done.
+  bool build(const Graph& body, std::span<const Array> in);
+  void run(const RegionCall& call) const override;
+  void prepack(std::byte* operand, void* to) const override;
+
+ private:
+  bool convert_operands(const Graph& body, std::span<const Array> in);
+  bool bind_rest(const Graph& body, std::span<const Array> in);
+  void place_results(const Graph& body);
+  void find_prepacked();
+  [[nodiscard]] KernelCall question() const { return {*head_.op, head_.attrs.ref().data, arrays_, out_}; }
+
+  const Node& head_;
+  const Kernel* kernel_ = nullptr;
+  std::vector<Array> arrays_;      ///< the head's operands
+  std::vector<int32_t> operands_;  ///< by operand of the head: that of the region, -1 for an absent one
+  Array out_[1];
+  int32_t own_result_ = -1;  ///< result of the region that is the head's
+  std::unique_ptr<Program> rest_;
+  std::vector<int32_t> rest_in_;   ///< by operand of the rest: that of the region, -1 for the head's result
+  std::vector<int32_t> rest_out_;  ///< by result of the rest: that of the region
+};
+
+/// Hands pieces on to the rest.
+class Follower final : public PieceTaker {
+ public:
+  Follower(const Program& rest, std::span<std::byte* const> in, std::span<std::byte* const> out,
+           std::span<const AttrsBox> slots)
+      : rest_(rest), in_(in), out_(out), slots_(slots) {}
+  void take(const ResultPiece& piece) const override { rest_.run_on(piece, in_, out_, slots_); }
+
+ private:
+  const Program& rest_;
+  std::span<std::byte* const> in_;
+  std::span<std::byte* const> out_;
+  std::span<const AttrsBox> slots_;
+};
+
+Array array_of(const Graph& graph, ValueId v) {
+  return {nullptr, graph.type(v).dtype, &graph.type(v).shape, {}};
+}
+
+int32_t index_of(std::span<const ValueId> values, ValueId v) {
+  const auto at = std::find(values.begin(), values.end(), v);
+  return at == values.end() ? -1 : static_cast<int32_t>(at - values.begin());
+}
+
+/// Chooses the kernel, and how it wants its operands.
+bool HeadedProgram::convert_operands(const Graph& body, std::span<const Array> in) {
+  for (const Array& a : in) in_strides.push_back(a.strides);
+  for (ValueId v : head_.in) {
+    operands_.push_back(v == kNoValue ? -1 : index_of(body.inputs, v));
+    arrays_.push_back(v == kNoValue ? Array{} : array_of(body, v));
+    if (v != kNoValue && operands_.back() < 0) return false;
+  }
+  out_[0] = array_of(body, head_.out[0]);
+  kernel_ = &choose_kernel(question(), body.type(head_.out[0]).device);
+  if (!kernel_->run_pieces) return false;
+  for (bool is_again : {false, true})
+    for (size_t k = 0; k < arrays_.size(); ++k) {
+      if (operands_[k] < 0) continue;
+      Strides& strides = in_strides[static_cast<size_t>(operands_[k])];
+      arrays_[k].strides = strides;
+      Strides wanted;
+      if (!needs_conversion(*kernel_, arrays_[k], k, &wanted)) continue;
+      if (is_again) return false;  // two operands want the same value in different orders
+      strides = arrays_[k].strides = wanted;
+    }
+  out_[0].strides = output_strides(*kernel_, arrays_, *out_[0].shape, 0);
+  // Strides that are all 0 mean to has_pieces that nothing is known.
+  for (const Array& a : arrays_)
+    if (a.present() && a.numel() > 1 &&
+        std::all_of(a.strides.data(), a.strides.data() + a.rank(), [](int64_t s) { return s == 0; }))
+      return false;
+  return kernel_->has_pieces(question());
+}
+
+/// The calls after the head, whose result is an operand of theirs.
+bool HeadedProgram::bind_rest(const Graph& body, std::span<const Array> in) {
+  const Node& call = body.nodes.back();
+  const bool is_channels_last = kernel_->out_layout == Layout::kChannelsLast;
+  ValueId result = head_.out[0];
+  if (body.nodes.size() == 3) {
+    if (is_channels_last) return false;
+    result = body.nodes[1].out[0];
+  }
+  Head head;
+  head.columns = out_[0].size(is_channels_last ? 1 : out_[0].rank() - 1);
+  std::vector<Array> operands;
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const ValueId v = call.in[i];
+    if (v == result) {
+      head.operand = static_cast<int32_t>(i);
+      rest_in_.push_back(-1);
+      operands.push_back(array_of(body, v));
+      operands.back().strides =
+          body.nodes.size() == 3 ? Strides::contiguous(body.type(v).shape) : out_[0].strides;
+      continue;
+    }
+    rest_in_.push_back(index_of(body.inputs, v));
+    if (rest_in_.back() < 0) return false;
+    operands.push_back(in[static_cast<size_t>(rest_in_.back())]);
+    operands.back().strides = in_strides[static_cast<size_t>(rest_in_.back())];
+  }
+  if (head.operand < 0) return false;
+  rest_ = Builder(*call.body, operands, head).run();
+  return rest_ != nullptr;
+}
+
+/// Where results go. None may be written over what the head still reads.
+void HeadedProgram::place_results(const Graph& body) {
+  const Node& call = body.nodes.back();
+  for (ValueId v : call.out) rest_out_.push_back(index_of(body.outputs, v));
+  out_strides.resize(body.outputs.size());
+  in_place.assign(body.outputs.size(), 0);
+  own_result_ = index_of(body.outputs, head_.out[0]);
+  if (own_result_ >= 0) out_strides[static_cast<size_t>(own_result_)] = out_[0].strides;
+  for (size_t k = 0; k < rest_out_.size(); ++k) {
+    const auto at = static_cast<size_t>(rest_out_[k]);
+    out_strides[at] = rest_->out_strides[k];
+    for (size_t i = 0; i < std::min<size_t>(rest_in_.size(), 64); ++i) {
+      const int32_t operand = rest_in_[i];
+      if ((rest_->in_place[k] >> i & 1U) == 0 || operand < 0 || operand >= 64) continue;
+      if (std::find(operands_.begin(), operands_.end(), operand) != operands_.end()) continue;
+      in_place[at] |= uint64_t{1} << operand;
+    }
+  }
+}
+
+void HeadedProgram::find_prepacked() {
+  if (kernel_->workspace) workspace_bytes = kernel_->workspace(question());
+  if (kernel_->prepacked_in < 0) return;
+  const int32_t operand = operands_[static_cast<size_t>(kernel_->prepacked_in)];
+  // The rest needs the operand itself.
+  if (std::find(rest_in_.begin(), rest_in_.end(), operand) != rest_in_.end()) return;
+  prepacked_in = operand;
+  prepacked_bytes = kernel_->prepacked_bytes(question());
+}
+
+bool HeadedProgram::build(const Graph& body, std::span<const Array> in) {
+  if (!convert_operands(body, in) || !bind_rest(body, in)) return false;
+  for (ValueId v : body.nodes.back().out)
+    if (index_of(body.outputs, v) < 0) return false;
+  place_results(body);
+  find_prepacked();
+  return body.outputs.size() == rest_out_.size() + (own_result_ >= 0 ? 1 : 0);
+}
+
+void HeadedProgram::run(const RegionCall& call) const {
+  SmallVector<Array, 4> in;
+  for (size_t k = 0; k < arrays_.size(); ++k) {
+    in.push_back(arrays_[k]);
+    if (operands_[k] >= 0) in.back().data = call.in[static_cast<size_t>(operands_[k])];
+  }
+  Array out[1] = {out_[0]};
+  if (own_result_ >= 0) out[0].data = call.out[static_cast<size_t>(own_result_)];
+  SmallVector<std::byte*, 16> rest_in;
+  for (int32_t i : rest_in_) rest_in.push_back(i < 0 ? nullptr : call.in[static_cast<size_t>(i)]);
+  SmallVector<std::byte*, 8> rest_out;
+  for (int32_t i : rest_out_) rest_out.push_back(call.out[static_cast<size_t>(i)]);
+  const Follower follower(*rest_, {rest_in.data(), rest_in.size()}, {rest_out.data(), rest_out.size()},
+                          call.slots);
+  kernel_->run_pieces(
+      {*head_.op, head_.attrs.ref().data, {in.data(), in.size()}, out, call.workspace, call.prepacked},
+      follower);
+}
+
+void HeadedProgram::prepack(std::byte* operand, void* to) const {
+  std::vector<Array> in = arrays_;
+  in[static_cast<size_t>(kernel_->prepacked_in)].data = operand;
+  kernel_->prepack({*head_.op, head_.attrs.ref().data, in, out_}, to);
+}
+
+}  // namespace
+
+bool is_headed(const Graph& body) {
+  const size_t count = body.nodes.size();
+  return (count == 2 || count == 3) && body.nodes.back().body && !body.nodes.front().body &&
+         (count == 2 || body.nodes[1].op->view);
+}
+
+std::unique_ptr<RegionProgram> bind_headed(const Graph& body, std::span<const Array> in) {
+  auto program = std::make_unique<HeadedProgram>(body);
+  return program->build(body, in) ? std::move(program) : nullptr;
+}
+
+}  // namespace sorus::tile
