@@ -152,14 +152,22 @@ struct Primitive::Runner {
   }
 };
 
+Description describe(const void* operation) {
+  OneThread one_thread;
+  dnnl_primitive_desc_t made = nullptr;
+  if (dnnl_primitive_desc_create(&made, operation, nullptr, engine(), nullptr) != dnnl_success)
+    return nullptr;
+  return Description(made);
+}
+
 std::unique_ptr<Primitive> Primitive::create(const void* operation, const_dnnl_primitive_attr_t attributes,
                                              std::span<const int> arguments, AcceptImplementation accept,
-                                             const Primitive* hint) {
+                                             const_dnnl_primitive_desc_t hint) {
   OneThread one_thread;
   Attributes attr = with_user_scratchpad(attributes);
   dnnl_primitive_desc_iterator_t iterator = nullptr;
-  dnnl_status_t status = dnnl_primitive_desc_iterator_create(&iterator, operation, attr.get(), engine(),
-                                                             hint ? hint->description_ : nullptr);
+  dnnl_status_t status =
+      dnnl_primitive_desc_iterator_create(&iterator, operation, attr.get(), engine(), hint);
   if (status != dnnl_success) return nullptr;
   std::unique_ptr<Primitive> made(new Primitive);
   for (; status == dnnl_success; status = dnnl_primitive_desc_iterator_next(iterator)) {

@@ -53,18 +53,27 @@ enum class Scratch : uint8_t { kLibrary, kA, kB, kOut, kCount };
 /// Says whether an implementation, named as in DNNL_VERBOSE, may be used.
 using AcceptImplementation = bool (*)(std::string_view name);
 
+struct DescriptionDeleter {
+  void operator()(dnnl_primitive_desc_t description) const { dnnl_primitive_desc_destroy(description); }
+};
+using Description = std::unique_ptr<dnnl_primitive_desc, DescriptionDeleter>;
+
+/// What the library would run for an operation, not compiled: enough for the hint that backward primitives
+/// ask for. Null when it cannot run it.
+[[nodiscard]] Description describe(const void* operation);
+
 /// One compiled primitive with its arguments, ready to run. Immutable for its users: threads may run it at
 /// once, each run with its own library scratchpad (a shared one gives wrong sums without an error).
 class Primitive {
  public:
   /// `operation` is a oneDNN operation descriptor, `arguments` the ids (DNNL_ARG_...) in the order in which
-  /// run() takes their memory. `hint` is the forward primitive that backward ones need. The first
-  /// implementation that `accept` takes is used; returns null when there is none.
+  /// run() takes their memory. `hint` is the description of the forward operation that backward ones need.
+  /// The first implementation that `accept` takes is used; returns null when there is none.
   [[nodiscard]] static std::unique_ptr<Primitive> create(const void* operation,
                                                          const_dnnl_primitive_attr_t attributes,
                                                          std::span<const int> arguments,
                                                          AcceptImplementation accept = nullptr,
-                                                         const Primitive* hint = nullptr);
+                                                         const_dnnl_primitive_desc_t hint = nullptr);
   /// A reorder from one layout to another, run({source, destination}).
   [[nodiscard]] static std::unique_ptr<Primitive> create_reorder(const dnnl_memory_desc_t& from,
                                                                  const dnnl_memory_desc_t& to);
