@@ -20,6 +20,7 @@ class HeadedProgram final : public RegionProgram {
  private:
   bool convert_operands(const Graph& body, std::span<const Array> in);
   bool bind_rest(const Graph& body, std::span<const Array> in);
+  bool take_orders_of_rest(std::span<const Array> in);
   void place_results(const Graph& body);
   void find_prepacked();
   [[nodiscard]] KernelCall question() const { return {*head_.op, head_.attrs.ref().data, arrays_, out_}; }
@@ -118,7 +119,19 @@ bool HeadedProgram::bind_rest(const Graph& body, std::span<const Array> in) {
   }
   if (head.operand < 0) return false;
   rest_ = Builder(*call.body, operands, head).run();
-  return rest_ != nullptr;
+  return rest_ && take_orders_of_rest(in);
+}
+
+/// The rest may want operands in another order; what the head reads as well must stay as it is.
+bool HeadedProgram::take_orders_of_rest(std::span<const Array> in) {
+  for (size_t i = 0; i < rest_in_.size(); ++i) {
+    if (rest_in_[i] < 0) continue;
+    const auto at = static_cast<size_t>(rest_in_[i]);
+    if (same_strides(*in[at].shape, in_strides[at], rest_->in_strides[i])) continue;
+    if (std::find(operands_.begin(), operands_.end(), rest_in_[i]) != operands_.end()) return false;
+    in_strides[at] = rest_->in_strides[i];
+  }
+  return true;
 }
 
 /// Where results go. None may be written over what the head still reads.
