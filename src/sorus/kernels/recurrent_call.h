@@ -20,7 +20,7 @@ struct Sequence {
 struct RecurrentSizes {
   RecurrentKind kind;
   bool reverse, batch_first;
-  int64_t steps, batch, hidden, gates;
+  int64_t steps, batch, hidden, gates;  ///< extents; how many gates
   const int64_t* lengths;
 
   RecurrentSizes(const KernelCall& call, const Array& weight, const Array& length_of)
@@ -53,18 +53,21 @@ struct RecurrentSizes {
 template <class S>
 struct RecurrentForward : RecurrentSizes {
   Sequence<const S> x;
-  const S *h, *c, *weight, *bias, *hidden_bias;
+  const S *h, *c, *input, *weight, *bias, *hidden_bias;
+  int64_t inputs;  ///< of x, whose numbers are the gates' sums where there is no input weight
   Sequence<S> y, kept_gates, parts;
   S *last_h, *last_c = nullptr;
 
   explicit RecurrentForward(const KernelCall& call)
-      : RecurrentSizes(call, call.in[3], call.in[6]),
-        x(sequence<const S>(call.in[0], gates * hidden)),
+      : RecurrentSizes(call, call.in[4], call.in[7]),
+        x(sequence<const S>(call.in[0], call.in[0].size(2))),
         h(call.in[1].as<const S>()),
         c(call.in[2].as<const S>()),
-        weight(call.in[3].as<const S>()),
-        bias(call.in[4].as<const S>()),
-        hidden_bias(call.in[5].as<const S>()) {
+        input(call.in[3].as<const S>()),
+        weight(call.in[4].as<const S>()),
+        bias(call.in[5].as<const S>()),
+        hidden_bias(call.in[6].as<const S>()),
+        inputs(call.in[0].size(2)) {
     const bool keeps = call.out[1].rank() == 3;
     const size_t first = keeps ? 1 : 0;
     if (keeps) kept_gates = sequence<S>(call.out[0], gates * hidden);

@@ -26,6 +26,20 @@ void put_zeros(S* to, int64_t n) {
   if (to) std::fill_n(to, n, S(0));
 }
 
+/// The gates' sums over the input, with their bias.
+template <class S>
+Row input_sums(const RecurrentForward<S>& r, int64_t t, int64_t b) {
+  Row sums = row_of(r.bias, r.gates * r.hidden);
+  const S* x = r.x.at(t, b);
+  for (size_t g = 0; g < sums.size(); ++g) {
+    if (!r.input) sums[g] += static_cast<double>(x[g]);
+    const auto inputs = static_cast<size_t>(r.inputs);
+    for (size_t k = 0; r.input && k < inputs; ++k)
+      sums[g] += static_cast<double>(r.input[g * inputs + k]) * static_cast<double>(x[k]);
+  }
+  return sums;
+}
+
 /// The state of a sample and what a step computed from it.
 struct Cell {
   Row h, c, gates, hidden;
@@ -81,9 +95,7 @@ void forward(const KernelCall& call) {
         put_zeros(r.parts.at(t, b), n);
         continue;
       }
-      Row sums = row_of(r.x.at(t, b), width);
-      for (int64_t g = 0; g < width && r.bias; ++g)
-        sums[static_cast<size_t>(g)] += static_cast<double>(r.bias[g]);
+      const Row sums = input_sums(r, t, b);
       step(r, sums, cell);
       put(cell.h, r.y.at(t, b));
       put(cell.gates, r.kept_gates.at(t, b));
@@ -176,7 +188,7 @@ const KernelRegistrar registered{
     "recurrent", {.name = "recurrent_reference", .supports = supports, .run = run}, kReferenceRank};
 const KernelRegistrar train_registered{
     "recurrent_train",
-    {.name = "recurrent_train_reference", .supports = supports, .run = run, .in_place = 1},
+    {.name = "recurrent_train_reference", .supports = supports, .run = run},
     kReferenceRank};
 const KernelRegistrar backward_registered{
     "recurrent_backward",

@@ -31,33 +31,38 @@ void need_weights(std::string_view op, const RecurrentWeights& w, int64_t gates,
 }
 
 /// The biases in one, but for the hidden one of GRU's new gate, which stays inside the reset.
-Tensor bias_of_gates(RecurrentKind kind, const RecurrentWeights& w) {
-  if (kind != RecurrentKind::kGru) return w.input_bias + w.hidden_bias;
-  const int64_t hidden = w.hidden.size(1);
-  return w.input_bias + pad(narrow(w.hidden_bias, 0, 0, 2 * hidden), {0}, {hidden});
+void set_biases(detail::RecurrentOperands& o, RecurrentKind kind, const Tensor& input, const Tensor& hidden) {
+  if (kind != RecurrentKind::kGru) {
+    o.bias = input + hidden;
+    return;
+  }
+  const int64_t size = o.weight.size(1);
+  o.bias = input + pad(narrow(hidden, 0, 0, 2 * size), {0}, {size});
+  o.hidden_bias = narrow(hidden, 0, 2 * size, size);
 }
 
 /// One layer in one direction over x (T, B, I), or (B, T, I), from states (B, H): the states of all steps and
-/// the last ones. Computed in float32 at least and rounded once; states are not rounded between steps.
+/// the last ones. Computed in float32 at least; states are not rounded between steps. Of 16-bit floats only
+/// the input's product is rounded before the result.
 RecurrentResult run_direction(const Tensor& x, const LstmState& state, const RecurrentWeights& w,
                               const RecurrentAttrs& attrs, const Tensor& lengths) {
-  const Tensor from_x = linear(x, w.input);  // one product for all steps
-  DType dtype = promote(promote(from_x.dtype(), state.h.dtype()), w.hidden.dtype());
+  DType dtype = promote(promote(x.dtype(), w.input.dtype()), promote(state.h.dtype(), w.hidden.dtype()));
   const bool is_lstm = attrs.kind == RecurrentKind::kLstm;
   if (is_lstm) dtype = promote(dtype, state.c.dtype());
   if (!is_floating(dtype)) dtype = DType::kFloat32;
   const DType wide = is_half(dtype) ? DType::kFloat32 : dtype;
   detail::RecurrentOperands o;
-  o.x = cast(from_x, wide);
+  if (is_half(dtype)) {
+    // One product of all steps, which processors have instructions for.
+    o.x = cast(linear(x, w.input), wide);
+  } else {
+    o.x = cast(x, wide);
+    o.input = cast(w.input, wide);
+  }
   o.h = cast(state.h, wide);
   o.weight = cast(w.hidden, wide);
   if (is_lstm) o.c = cast(state.c, wide);
-  if (w.hidden_bias.defined()) {
-    o.bias = cast(bias_of_gates(attrs.kind, w), wide);
-    const int64_t hidden = w.hidden.size(1);
-    if (attrs.kind == RecurrentKind::kGru)
-      o.hidden_bias = cast(narrow(w.hidden_bias, 0, 2 * hidden, hidden), wide);
-  }
+  if (w.hidden_bias.defined()) set_biases(o, attrs.kind, cast(w.input_bias, wide), cast(w.hidden_bias, wide));
   if (lengths.defined()) o.lengths = cast(lengths, DType::kInt64);
   const detail::RecurrentOutput out = detail::run_recurrent(o, attrs);
   return {cast(out.y, dtype), cast(out.h, dtype), is_lstm ? cast(out.c, dtype) : Tensor()};

@@ -17,7 +17,7 @@ namespace {
 using detail::RecurrentOperands;
 using detail::RecurrentOutput;
 
-enum Operand : uint8_t { kX, kH, kC, kWeight, kBias, kHiddenBias, kLengths };
+enum Operand : uint8_t { kX, kH, kC, kInput, kWeight, kBias, kHiddenBias, kLengths };
 /// Of recurrent_train; RNN has the first three, GRU the first four.
 enum Result : uint8_t { kGates, kY, kLastH, kParts, kLastC };
 enum BackwardOperand : uint8_t {
@@ -40,7 +40,7 @@ bool is_gru(const RecurrentAttrs& a) { return a.kind == RecurrentKind::kGru; }
 
 // --------------------------------------------------------------------------------------------------- types
 
-/// The types that a call with sequences of gates like operand 0 has.
+/// The types of a call whose operand 0 is a sequence.
 struct Types {
   TensorType gates, sequence, state;
   Types(const InferContext& c, size_t weight) : gates(c.in(0)), sequence(gates), state(gates) {
@@ -49,11 +49,12 @@ struct Types {
                 "{}: '{}' has the wrong dtype: got {}, need float32 or float64", c.name(),
                 c.op().inputs[0].name, gates.dtype);
     const Shape& w = c.shape(weight);
-    const Shape& x = gates.shape;
-    SORUS_CHECK(x.rank() == 3 && w.rank() == 2 && x[2] == w[0] && w[0] == w[1] * Dim(a.gates()), ShapeError,
-                "{}: shapes do not fit: got {} {} and weight {}, need (T, B, G * H) and (G * H, H), G {}",
-                c.name(), c.op().inputs[0].name, x, w, a.gates());
+    const Shape& x = c.shape(0);
+    SORUS_CHECK(x.rank() == 3 && w.rank() == 2 && w[0] == w[1] * Dim(a.gates()), ShapeError,
+                "{}: shapes do not fit: got {} {} and weight {}, need 3 axes and (G * H, H), G {}", c.name(),
+                c.op().inputs[0].name, x, w, a.gates());
     need(c, weight, {gates.dtype, gates.device, w});
+    gates.shape = {x[0], x[1], w[0]};
     sequence.shape = {x[0], x[1], w[1]};
     state.shape = {x[a.batch_first ? 0 : 1], w[1]};
   }
@@ -80,6 +81,10 @@ Types check_forward(const InferContext& c) {
   const auto& a = c.attrs<RecurrentAttrs>();
   const Types types(c, kWeight);
   need_presence(c, kC, is_lstm(a));
+  if (c.has(kInput))
+    Types::need(c, kInput, {types.gates.dtype, types.gates.device, {types.gates.shape[2], c.shape(kX)[2]}});
+  else
+    Types::need(c, kX, types.gates);
   if (!is_gru(a)) need_presence(c, kHiddenBias, false);
   Types::need(c, kH, types.state);
   Types::need(c, kC, types.state);
@@ -110,6 +115,7 @@ TypeList infer_backward(const InferContext& c) {
   const Types types(c, kOfWeight);
   for (size_t i : {kOfParts, kInitial}) need_presence(c, i, is_lstm(a) || is_gru(a));
   need_presence(c, kStates, is_gru(a));
+  Types::need(c, kOfGates, types.gates);
   for (size_t i : {kOfParts, kStates, kGradY, kGradParts}) Types::need(c, i, types.sequence);
   for (size_t i : {kInitial, kGradH, kGradC}) Types::need(c, i, types.state);
   Types::need(c, kGradGates, types.gates);
@@ -120,12 +126,17 @@ TypeList infer_backward(const InferContext& c) {
   return out;
 }
 
-Cost recurrent_cost(const InferContext& c) {
-  const Shape& x = c.shape(0);
-  const double gates = static_cast<double>(x.numel());
-  const double hidden = static_cast<double>(x.size(2) / c.attrs<RecurrentAttrs>().gates());
-  return {gates * (2 * hidden + 20), 2 * gates * static_cast<double>(dtype_size(c.dtype(0)))};
+Cost cost_of(const InferContext& c, size_t weight, double inputs) {
+  const Shape &x = c.shape(0), &w = c.shape(weight);
+  const double rows = static_cast<double>(x.size(0)) * static_cast<double>(x.size(1));
+  const double gates = rows * static_cast<double>(w.size(0));
+  return {gates * (2 * static_cast<double>(w.size(1)) + 2 * inputs + 20),
+          2 * gates * static_cast<double>(dtype_size(c.dtype(0)))};
 }
+Cost recurrent_cost(const InferContext& c) {
+  return cost_of(c, kWeight, c.has(kInput) ? static_cast<double>(c.shape(kX).size(2)) : 0);
+}
+Cost backward_cost(const InferContext& c) { return cost_of(c, kOfWeight, 0); }
 
 // ------------------------------------------------------------------------------------ the sweep, written out
 
@@ -291,7 +302,7 @@ const OpDef backward_op{
                {"dparts", InputKind::kOptional}},
     .attrs = attrs_def<RecurrentAttrs>(),
     .infer = infer_backward,
-    .cost = recurrent_cost,
+    .cost = backward_cost,
     .by_steps = backward_by_steps,
     .checks_inside = checks_nothing,
     .traits = {.differentiable = false, .backward = true}};
@@ -325,7 +336,8 @@ void train_vjp(VjpContext& c) {
   in[kGradGates] = given(c.grad(kGates));
   if (has_parts) in[kGradParts] = given(c.grad(kParts));
   const TensorList out = apply_all(backward_op, in, a);
-  if (c.needs(kX)) c.set(kX, out[0]);
+  if (c.needs(kX)) c.set(kX, c.has(kInput) ? matmul(out[0], c.in(kInput)) : out[0]);
+  if (c.has(kInput) && c.needs(kInput)) c.set(kInput, matmul(swap_last(rows_of(out[0])), rows_of(c.in(kX))));
   if (c.needs(kH)) c.set(kH, out[1]);
   if (is_lstm(a) && c.needs(kC)) c.set(kC, out[2]);
   const Tensor hidden = is_gru(a) ? out[2] : Tensor();
@@ -338,15 +350,15 @@ void train_vjp(VjpContext& c) {
 }
 
 constexpr std::string_view kDoc =
-    "All steps of a recurrent layer in one direction. With hidden size H and G gates: x (T, B, G * H), or "
-    "(B, T, G * H) with batch_first, is the input times its weight; h and, of LSTM, c (B, H) the state "
-    "before "
-    "the first step; weight (G * H, H); bias (G * H,) is added to the gates' sums, hidden_bias (H,) of GRU "
-    "to "
-    "the new gate's sum over h; lengths (B,) are the steps of each sample, beyond which its state stops and "
-    "y is 0. float32 and float64. Results y "
-    "(T, B, H), h and, of LSTM, c (B, H). Source: Hochreiter and Schmidhuber, Long short-term memory, 1997; "
-    "Cho et al., Learning phrase representations using RNN encoder-decoder, 2014.";
+    "All steps of a recurrent layer in one direction. With input size I, hidden size H and G gates: x (T, B, "
+    "I), or (B, T, I) with batch_first; h and, of LSTM, c (B, H) the state before the first step; input "
+    "(G * H, I) the weight of x, without which x (T, B, G * H) is the product already; weight (G * H, H) "
+    "that "
+    "of h; bias (G * H,) is added to the gates' sums, hidden_bias (H,) of GRU to the new gate's sum over h; "
+    "lengths (B,) are the steps of each sample, beyond which its state stops and y is 0. float32 and "
+    "float64. "
+    "Results y (T, B, H), h and, of LSTM, c (B, H). Source: Hochreiter and Schmidhuber, Long short-term "
+    "memory, 1997; Cho et al., Learning phrase representations using RNN encoder-decoder, 2014.";
 constexpr std::string_view kTrainDoc =
     "As recurrent, with what the gradient reads: results are the gates after their activations (T, B, G * "
     "H), "
@@ -354,13 +366,15 @@ constexpr std::string_view kTrainDoc =
     "All of it is 0 at steps beyond a sample's length.";
 
 std::vector<InputSpec> inputs() {
+  constexpr InputKind kOptional = InputKind::kOptional;
   return {{"x"},
           {"h"},
-          {"c", InputKind::kOptional},
+          {"c", kOptional},
+          {"input", kOptional},
           {"weight"},
-          {"bias", InputKind::kOptional},
-          {"hidden_bias", InputKind::kOptional},
-          {"lengths", InputKind::kOptional}};
+          {"bias", kOptional},
+          {"hidden_bias", kOptional},
+          {"lengths", kOptional}};
 }
 
 const OpDef train_op{.name = "recurrent_train",
@@ -369,7 +383,7 @@ const OpDef train_op{.name = "recurrent_train",
                      .attrs = attrs_def<RecurrentAttrs>(),
                      .infer = infer_train,
                      .vjp = train_vjp,
-                     .saves_in = saves({kH, kC, kWeight, kLengths}),
+                     .saves_in = saves({kX, kH, kC, kInput, kWeight, kLengths}),
                      .saves_out = saves({kGates, kY, kParts}),
                      .cost = recurrent_cost};
 const OpRegistrar train_registered{train_op};
@@ -396,9 +410,10 @@ const OpRegistrar recurrent_registered{recurrent_op};
 
 RecurrentOutput detail::run_recurrent(const RecurrentOperands& o, const RecurrentAttrs& attrs) {
   const auto given = [](const Tensor& t) { return t.defined() ? &t : nullptr; };
-  const TensorList out = apply_all(
-      recurrent_op,
-      {&o.x, &o.h, given(o.c), &o.weight, given(o.bias), given(o.hidden_bias), given(o.lengths)}, attrs);
+  const TensorList out = apply_all(recurrent_op,
+                                   {&o.x, &o.h, given(o.c), given(o.input), &o.weight, given(o.bias),
+                                    given(o.hidden_bias), given(o.lengths)},
+                                   attrs);
   return {out[0], out[1], out.size() > 2 ? out[2] : Tensor()};
 }
 

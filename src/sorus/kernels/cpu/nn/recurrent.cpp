@@ -19,8 +19,10 @@ namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kPieceRows = 16;                    // samples of a piece
+constexpr int64_t kPieceSteps = 8;                    // steps whose sums over the input a piece makes at once
 constexpr int64_t kNearWeight = 3 * 1024 * 1024 / 2;  // bytes
-constexpr int64_t kPassElements = 16 * 1024;          // of the sums, worth a piece of a step's pass
+constexpr int64_t kFewSteps = 4;
+constexpr int64_t kPassElements = 16 * 1024;  // of the sums, worth a piece of a step's pass
 
 template <class S>
 HWY_INLINE BlockOf<S> sigmoid(BlockOf<S> a) {
@@ -52,6 +54,22 @@ HWY_INLINE void store_if(BlockOf<S> b, S* to, int64_t i, int64_t count) {
 template <class S>
 void clear(S* to, int64_t n) {
   if (to) std::fill_n(to, n, S(0));
+}
+
+/// Whether pieces of samples go through all steps; else steps are cut.
+template <class S>
+bool goes_by_pieces(const RecurrentSizes& r) {
+  const int64_t weight = r.gates * r.hidden * r.hidden * static_cast<int64_t>(sizeof(S));
+  return r.batch >= 2 * kPieceRows && r.steps >= kFewSteps && weight <= kNearWeight;
+}
+
+template <class S>
+Ref<Storage> room_for(int64_t numbers) {
+  return Storage::allocate(static_cast<size_t>(numbers) * sizeof(S));
+}
+template <class S>
+S* numbers_of(const Ref<Storage>& room) {
+  return reinterpret_cast<S*>(room->data());
 }
 
 /// The pass of a step over one sample: n numbers of each gate.
@@ -140,18 +158,27 @@ class Forward {
   explicit Forward(const KernelCall& call)
       : r_(call),
         width_(r_.gates * r_.hidden),
+        by_pieces_(goes_by_pieces<S>(r_)),
+        input_product_(width_, r_.inputs, r_.input, 1, r_.inputs, r_.input && by_pieces_ ? r_.steps : 0),
         product_(width_, r_.hidden, r_.weight, 1, r_.hidden, r_.steps),
-        sums_(Storage::allocate(static_cast<size_t>(r_.batch * width_) * sizeof(S))) {
+        sums_(room_for<S>(r_.batch * width_)) {
     std::copy_n(r_.h, r_.batch * r_.hidden, r_.last_h);
     if (r_.last_c) std::copy_n(r_.c, r_.batch * r_.hidden, r_.last_c);
+    if (r_.input) input_sums_ = room_for<S>((by_pieces_ ? kPieceSteps : r_.steps) * r_.batch * width_);
   }
   [[nodiscard]] const RecurrentSizes& sizes() const { return r_; }
-  /// The product of step `i` for samples [begin, end).
-  void multiply(int64_t /*i*/, int64_t begin, int64_t end) const {
+  /// The products of step `i` for samples [begin, end).
+  void multiply(int64_t i, int64_t begin, int64_t end) const {
+    if (r_.input && !by_pieces_ && i == 0)
+      input_product_.run(r_.steps * r_.batch, r_.x.data, r_.inputs, numbers_of<S>(input_sums_));
+    const bool makes_more = r_.input && by_pieces_ && i % kPieceSteps == 0;
+    const int64_t last = makes_more ? std::min(i + kPieceSteps, r_.steps) : i;
+    for (int64_t j = i; j < last; ++j)
+      input_product_.run(end - begin, r_.x.at(r_.step_at(j), begin), r_.x.row, computed_input_sums(j, begin));
     product_.run(end - begin, r_.last_h + begin * r_.hidden, r_.hidden, sums(begin));
   }
   void pass(int64_t i, int64_t begin, int64_t end) const {
-    const int64_t t = r_.step_at(i), next = r_.step_at(std::min(i + 1, r_.steps - 1)), n = r_.hidden;
+    const int64_t t = r_.step_at(i), next = std::min(i + 1, r_.steps - 1), n = r_.hidden;
     for (int64_t b = begin; b < end; ++b) {
       if (t >= r_.length(b)) {
         clear(r_.y.at(t, b), n);
@@ -160,11 +187,11 @@ class Forward {
         continue;
       }
       const ForwardRow<S> row{n,
-                              r_.x.at(t, b),
+                              input_sums(i, b),
                               sums(b),
                               r_.bias,
                               r_.hidden_bias,
-                              r_.x.at(next, b),
+                              input_sums(next, b),
                               r_.last_h + b * n,
                               r_.last_c ? r_.last_c + b * n : nullptr,
                               r_.y.at(t, b),
@@ -182,12 +209,26 @@ class Forward {
   static constexpr bool kMultipliesFirst = true;
 
  private:
-  [[nodiscard]] S* sums(int64_t b) const { return reinterpret_cast<S*>(sums_->data()) + b * width_; }
+  [[nodiscard]] S* sums(int64_t b) const { return numbers_of<S>(sums_) + b * width_; }
+  /// Of the step that runs as number `i`.
+  [[nodiscard]] const S* input_sums(int64_t i, int64_t b) const {
+    return r_.input ? computed_input_sums(i, b) : r_.x.at(r_.step_at(i), b);
+  }
+  /// Those of a piece's steps lie together; all steps lie as x does.
+  [[nodiscard]] S* computed_input_sums(int64_t i, int64_t b) const {
+    const int64_t t = r_.step_at(i), first = b / kPieceRows * kPieceRows;
+    const int64_t rows = std::min(kPieceRows, r_.batch - first);
+    const int64_t row = by_pieces_       ? first * kPieceSteps + i % kPieceSteps * rows + b - first
+                        : r_.batch_first ? b * r_.steps + t
+                                         : t * r_.batch + b;
+    return numbers_of<S>(input_sums_) + row * width_;
+  }
 
   RecurrentForward<S> r_;
   int64_t width_;
-  StepProduct<S> product_;
-  Ref<Storage> sums_;
+  bool by_pieces_;
+  StepProduct<S> input_product_, product_;
+  Ref<Storage> sums_, input_sums_;
 };
 
 /// The pass of a step back over one sample.
@@ -292,13 +333,12 @@ class Backward {
       : r_(call),
         width_(r_.gates * r_.hidden),
         product_(r_.hidden, width_, r_.weight, r_.hidden, 1, r_.steps),
-        through_(Storage::allocate(static_cast<size_t>(r_.batch * r_.hidden) * sizeof(S))),
+        through_(room_for<S>(r_.batch * r_.hidden)),
         ran_(static_cast<size_t>(r_.batch), 0) {
     const int64_t numbers = r_.batch * r_.hidden;
     start(r_.dh, r_.first_dh, numbers);
     start(r_.dc, r_.first_dc, numbers);
-    if (r_.kind == RecurrentKind::kGru)
-      sums_ = Storage::allocate(static_cast<size_t>(r_.batch * width_) * sizeof(S));
+    if (r_.kind == RecurrentKind::kGru) sums_ = room_for<S>(r_.batch * width_);
   }
   [[nodiscard]] const RecurrentSizes& sizes() const { return r_; }
   void multiply(int64_t i, int64_t begin, int64_t end) const {
@@ -364,8 +404,8 @@ class Backward {
     from ? std::copy_n(from, numbers, to) : std::fill_n(to, numbers, S(0));
   }
   [[nodiscard]] int64_t step_at(int64_t i) const { return r_.step_at(r_.steps - 1 - i); }
-  [[nodiscard]] S* through(int64_t b) const { return reinterpret_cast<S*>(through_->data()) + b * r_.hidden; }
-  [[nodiscard]] S* sums(int64_t b) const { return reinterpret_cast<S*>(sums_->data()) + b * width_; }
+  [[nodiscard]] S* through(int64_t b) const { return numbers_of<S>(through_) + b * r_.hidden; }
+  [[nodiscard]] S* sums(int64_t b) const { return numbers_of<S>(sums_) + b * width_; }
 
   RecurrentBackward<S> r_;
   int64_t width_;
@@ -383,8 +423,7 @@ void run_steps(Layer& layer) {
     pass(i, begin, end);
     if (!Layer::kMultipliesFirst) layer.multiply(i, begin, end);
   };
-  const int64_t weight = r.gates * r.hidden * r.hidden * static_cast<int64_t>(sizeof(S));
-  if (r.batch >= 2 * kPieceRows && weight <= kNearWeight) {
+  if (goes_by_pieces<S>(r)) {
     parallel_ranges(r.batch, kPieceRows, [&](int64_t begin, int64_t end) {
       for (int64_t i = 0; i < r.steps; ++i)
         step(i, begin, end, [&](int64_t at, int64_t from, int64_t to) { layer.pass(at, from, to); });
@@ -435,16 +474,17 @@ Refusal supports(const KernelCall& call) {
   return call.out[0].numel() == 0 ? "there are no samples, steps or numbers" : kAccepted;
 }
 
-Kernel recurrent_kernel(std::string_view name, void (*run)(const KernelCall&), uint32_t in_place) {
-  return {.name = name, .supports = supports, .run = run, .in_place = in_place};
-}
 const SimdRegistrar registered{
-    "recurrent", recurrent_kernel("recurrent_simd", run_best<HWY_DISPATCH_TABLE(recurrent)>, 0)};
+    "recurrent",
+    {.name = "recurrent_simd", .supports = supports, .run = run_best<HWY_DISPATCH_TABLE(recurrent)>}};
 const SimdRegistrar train_registered{
-    "recurrent_train", recurrent_kernel("recurrent_train_simd", run_best<HWY_DISPATCH_TABLE(recurrent)>, 1)};
-const SimdRegistrar backward_registered{
-    "recurrent_backward",
-    recurrent_kernel("recurrent_backward_simd", run_best<HWY_DISPATCH_TABLE(recurrent_backward)>, 1)};
+    "recurrent_train",
+    {.name = "recurrent_train_simd", .supports = supports, .run = run_best<HWY_DISPATCH_TABLE(recurrent)>}};
+const SimdRegistrar backward_registered{"recurrent_backward",
+                                        {.name = "recurrent_backward_simd",
+                                         .supports = supports,
+                                         .run = run_best<HWY_DISPATCH_TABLE(recurrent_backward)>,
+                                         .in_place = 1}};
 
 }  // namespace
 }  // namespace sorus::simd

@@ -7,9 +7,10 @@
 namespace sorus::detail {
 
 struct RecurrentOperands {
-  Tensor x;       ///< (T, B, G * H) or (B, T, G * H): the part of the gates' sums that comes from the input
+  Tensor x;       ///< (T, B, I) or (B, T, I)
   Tensor h;       ///< (B, H)
   Tensor c;       ///< as h, of LSTM alone
+  Tensor input;   ///< (G * H, I), or undefined when x is the product with it
   Tensor weight;  ///< (G * H, H)
   Tensor bias;    ///< (G * H,) or undefined: added to the gates' sums
   Tensor
