@@ -78,6 +78,12 @@ TEST(Prepacked, EveryRunHasTheWeightsThatItWasGiven) {
       "  %2 = conv(%0, %1) {stride=(1, 1), padding=(1, 1, 1, 1), dilation=(1, 1), groups=1, size=()} : "
       "float32(2, 48, 14, 14)\n"
       "  return %2\n"
+      "}\n",
+      "graph @g(%0: float32(2, 3, 72), %1: float32(72, 24)) {\n"
+      "  %2 = slice(%1) {begins=(0, 0), sizes=(3, 24), steps=(1, 1)} : float32(3, 24)\n"
+      "  %3, %4 = recurrent(%0, %2, none, none, %1, none, none, none) {kind=3, reverse=false, "
+      "batch_first=false} : float32(2, 3, 24), float32(3, 24)\n"
+      "  return %3\n"
       "}\n"};
   for (const char* text : graphs) {
     const Graph graph = Graph::parse(text);

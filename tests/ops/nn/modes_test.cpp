@@ -106,5 +106,23 @@ TEST(Modes, RecurrentLayers) {
       {random_tensor<float>({24, 4}, 1), random_tensor<float>({24, 6}, 2), random_tensor<float>({24}, 3)});
 }
 
+/// Pieces of samples, packed weights, and samples of different lengths.
+TEST(Modes, RecurrentLayersOfManySamples) {
+  Tensor x = random_tensor<float>({34, 9, 8}, 50), h = random_tensor<float>({2, 34, 16}, 51);
+  std::vector<int> lengths;
+  for (int i = 0; i < 34; ++i) lengths.push_back(i % 10);
+  const Tensor steps(std::span<const int>(lengths), {34});
+  check_modes(
+      [&](const TensorList& w) {
+        std::vector<RecurrentWeights> layers{{w[0], w[1], w[2], w[3]}, {w[0], w[1], w[3], w[2]}};
+        const RecurrentOptions options{
+            .kind = RecurrentKind::kGru, .bidirectional = true, .batch_first = true, .lengths = steps};
+        const RecurrentResult r = recurrent(x, {h, {}}, layers, options);
+        return concat(std::vector<Tensor>{flatten(r.y), flatten(r.h)}, 0);
+      },
+      {random_tensor<float>({48, 8}, 1), random_tensor<float>({48, 16}, 2), random_tensor<float>({48}, 3),
+       random_tensor<float>({48}, 4)});
+}
+
 }  // namespace
 }  // namespace sorus

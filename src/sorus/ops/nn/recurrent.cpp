@@ -43,7 +43,7 @@ void set_biases(detail::RecurrentOperands& o, RecurrentKind kind, const Tensor& 
 
 /// One layer in one direction over x (T, B, I), or (B, T, I), from states (B, H): the states of all steps and
 /// the last ones. Computed in float32 at least; states are not rounded between steps. Of 16-bit floats only
-/// the input's product is rounded before the result.
+/// the product with the input weight is rounded before the result.
 RecurrentResult run_direction(const Tensor& x, const LstmState& state, const RecurrentWeights& w,
                               const RecurrentAttrs& attrs, const Tensor& lengths) {
   DType dtype = promote(promote(x.dtype(), w.input.dtype()), promote(state.h.dtype(), w.hidden.dtype()));
@@ -52,8 +52,10 @@ RecurrentResult run_direction(const Tensor& x, const LstmState& state, const Rec
   if (!is_floating(dtype)) dtype = DType::kFloat32;
   const DType wide = is_half(dtype) ? DType::kFloat32 : dtype;
   detail::RecurrentOperands o;
-  if (is_half(dtype)) {
-    // One product of all steps, which processors have instructions for.
+  const bool is_step = x.size(attrs.batch_first ? 1 : 0) == 1;
+  if (is_half(dtype) || is_step) {
+    // Processors have instructions for products of 16-bit floats, and programs pack the weights of products
+    // once.
     o.x = cast(linear(x, w.input), wide);
   } else {
     o.x = cast(x, wide);

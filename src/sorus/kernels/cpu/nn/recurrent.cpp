@@ -159,19 +159,24 @@ class Forward {
       : r_(call),
         width_(r_.gates * r_.hidden),
         by_pieces_(goes_by_pieces<S>(r_)),
-        input_product_(width_, r_.inputs, r_.input, 1, r_.inputs, r_.input && by_pieces_ ? r_.steps : 0),
-        product_(width_, r_.hidden, r_.weight, 1, r_.hidden, r_.steps),
+        input_by_pieces_(by_pieces_ && r_.inputs * width_ * static_cast<int64_t>(sizeof(S)) <= kNearWeight),
+        input_product_(width_, r_.inputs, r_.input, 1, r_.inputs,
+                       r_.input && input_by_pieces_ ? r_.steps : 0),
+        product_(width_, r_.hidden, r_.weight, 1, r_.hidden, r_.steps, call.prepacked),
         sums_(room_for<S>(r_.batch * width_)) {
     std::copy_n(r_.h, r_.batch * r_.hidden, r_.last_h);
     if (r_.last_c) std::copy_n(r_.c, r_.batch * r_.hidden, r_.last_c);
-    if (r_.input) input_sums_ = room_for<S>((by_pieces_ ? kPieceSteps : r_.steps) * r_.batch * width_);
+    if (r_.input) input_sums_ = room_for<S>((input_by_pieces_ ? kPieceSteps : r_.steps) * r_.batch * width_);
   }
   [[nodiscard]] const RecurrentSizes& sizes() const { return r_; }
+  /// What is done before the first step.
+  void prepare() const {
+    if (r_.input && !input_by_pieces_)
+      input_product_.run(r_.steps * r_.batch, r_.x.data, r_.inputs, numbers_of<S>(input_sums_));
+  }
   /// The products of step `i` for samples [begin, end).
   void multiply(int64_t i, int64_t begin, int64_t end) const {
-    if (r_.input && !by_pieces_ && i == 0)
-      input_product_.run(r_.steps * r_.batch, r_.x.data, r_.inputs, numbers_of<S>(input_sums_));
-    const bool makes_more = r_.input && by_pieces_ && i % kPieceSteps == 0;
+    const bool makes_more = r_.input && input_by_pieces_ && i % kPieceSteps == 0;
     const int64_t last = makes_more ? std::min(i + kPieceSteps, r_.steps) : i;
     for (int64_t j = i; j < last; ++j)
       input_product_.run(end - begin, r_.x.at(r_.step_at(j), begin), r_.x.row, computed_input_sums(j, begin));
@@ -218,7 +223,7 @@ class Forward {
   [[nodiscard]] S* computed_input_sums(int64_t i, int64_t b) const {
     const int64_t t = r_.step_at(i), first = b / kPieceRows * kPieceRows;
     const int64_t rows = std::min(kPieceRows, r_.batch - first);
-    const int64_t row = by_pieces_       ? first * kPieceSteps + i % kPieceSteps * rows + b - first
+    const int64_t row = input_by_pieces_ ? first * kPieceSteps + i % kPieceSteps * rows + b - first
                         : r_.batch_first ? b * r_.steps + t
                                          : t * r_.batch + b;
     return numbers_of<S>(input_sums_) + row * width_;
@@ -226,7 +231,7 @@ class Forward {
 
   RecurrentForward<S> r_;
   int64_t width_;
-  bool by_pieces_;
+  bool by_pieces_, input_by_pieces_;
   StepProduct<S> input_product_, product_;
   Ref<Storage> sums_, input_sums_;
 };
@@ -341,6 +346,7 @@ class Backward {
     if (r_.kind == RecurrentKind::kGru) sums_ = room_for<S>(r_.batch * width_);
   }
   [[nodiscard]] const RecurrentSizes& sizes() const { return r_; }
+  void prepare() const {}
   void multiply(int64_t i, int64_t begin, int64_t end) const {
     const int64_t t = step_at(i);
     if (sums_)
@@ -418,6 +424,7 @@ class Backward {
 template <class S, class Layer>
 void run_steps(Layer& layer) {
   const RecurrentSizes& r = layer.sizes();
+  layer.prepare();
   const auto step = [&](int64_t i, int64_t begin, int64_t end, auto&& pass) {
     if (Layer::kMultipliesFirst) layer.multiply(i, begin, end);
     pass(i, begin, end);
@@ -474,12 +481,25 @@ Refusal supports(const KernelCall& call) {
   return call.out[0].numel() == 0 ? "there are no samples, steps or numbers" : kAccepted;
 }
 
-const SimdRegistrar registered{
-    "recurrent",
-    {.name = "recurrent_simd", .supports = supports, .run = run_best<HWY_DISPATCH_TABLE(recurrent)>}};
-const SimdRegistrar train_registered{
-    "recurrent_train",
-    {.name = "recurrent_train_simd", .supports = supports, .run = run_best<HWY_DISPATCH_TABLE(recurrent)>}};
+constexpr int kWeight = 4;
+size_t prepacked_bytes(const KernelCall& call) {
+  const Array& w = call.in[kWeight];
+  return w.dtype == DType::kFloat32 ? StepProduct<float>::packed_bytes(w.size(0), w.size(1)) : 0;
+}
+void prepack(const KernelCall& call, void* to) {
+  const Array& w = call.in[kWeight];
+  StepProduct<float>::pack(w.size(0), w.size(1), w.as<float>(), 1, w.size(1), to);
+}
+Kernel forward_kernel(std::string_view name) {
+  return {.name = name,
+          .supports = supports,
+          .run = run_best<HWY_DISPATCH_TABLE(recurrent)>,
+          .prepacked_in = kWeight,
+          .prepacked_bytes = prepacked_bytes,
+          .prepack = prepack};
+}
+const SimdRegistrar registered{"recurrent", forward_kernel("recurrent_simd")};
+const SimdRegistrar train_registered{"recurrent_train", forward_kernel("recurrent_train_simd")};
 const SimdRegistrar backward_registered{"recurrent_backward",
                                         {.name = "recurrent_backward_simd",
                                          .supports = supports,

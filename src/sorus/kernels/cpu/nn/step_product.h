@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "sorus/core/storage.h"
@@ -7,12 +8,17 @@
 namespace sorus {
 
 /// The product of each step of a recurrent layer with the same matrix: out = a times b, b (k, n) with element
-/// (p, j) at p * b_row + j * b_column. Where there are steps enough, b is packed once; the bits are the same.
-/// S is float or double. Any thread may run it, several at once.
+/// (p, j) at p * b_row + j * b_column. Where there are steps enough, b is packed once, or it comes packed;
+/// the bits are the same. S is float or double. Any thread may run it, several at once.
 template <class S>
 class StepProduct {
  public:
-  StepProduct(int64_t n, int64_t k, const S* b, int64_t b_row, int64_t b_column, int64_t steps);
+  StepProduct(int64_t n, int64_t k, const S* b, int64_t b_row, int64_t b_column, int64_t steps,
+              const void* packed = nullptr);
+  /// Bytes that pack() writes; 0 where b is taken as it lies.
+  [[nodiscard]] static size_t packed_bytes(int64_t n, int64_t k);
+  static void pack(int64_t n, int64_t k, const S* b, int64_t b_row, int64_t b_column, void* to);
+
   /// Rows of a lie `a_row` apart, those of out n.
   void run(int64_t rows, const S* a, int64_t a_row, S* out) const;
 
@@ -20,7 +26,8 @@ class StepProduct {
   int64_t n_, k_;
   const S* b_;
   int64_t b_row_, b_column_;
-  Ref<Storage> packed_;
+  const void* packed_;
+  Ref<Storage> own_packed_;
 };
 
 }  // namespace sorus
