@@ -89,6 +89,17 @@ concept Lane =
   { V::lookup16(table, i) } -> std::same_as<V>;
 };
 
+/// Lanes with words beyond the vocabulary, each one instruction of the processor: scale(a, n) is a 2^n for an
+/// integral n, rounded once, 0 or infinite (a not NaN) where n is out of all range, NaN where n is; lesser(a,
+/// b) is the operand of lesser magnitude, b where a is NaN, and minus_lesser(a, b) the same with the sign bit
+/// set. A function may use them where it gives the bits that it gives without them.
+template <class V>
+concept ScalingLane = Lane<V> && requires(V a) {
+  { scale(a, a) } -> std::same_as<V>;
+  { lesser(a, a) } -> std::same_as<V>;
+  { minus_lesser(a, a) } -> std::same_as<V>;
+};
+
 /// True for lanes of float, false for lanes of double: functions pick their polynomials with it.
 template <class V>
 inline constexpr bool kSingle = std::same_as<typename V::Scalar, float>;

@@ -47,17 +47,26 @@ HWY_INLINE void lane_loop(T* out, const void* const* in, int64_t n, const double
   V p[Row::kParameters > 0 ? Row::kParameters : 1];
   for (int k = 0; k < Row::kParameters; ++k) p[k] = V::of(Row::template parameter<T>(parameters, k));
   constexpr auto kAhead = kAheadBytes / static_cast<int64_t>(sizeof(T));
-  const T* const from[] = {static_cast<const T*>(in[kI])...};
-  // One place that computes: constants stay in registers, and each function is compiled once.
-  for (int64_t i = 0; i < n; i += kStep) {
-    (prefetch(from[kI] + i + kAhead), ...);
-    prefetch_write(out + i + kAhead);
-    const bool whole = n - i >= kStep;
-    const auto rest = static_cast<std::size_t>(n - i);
-    const auto at = [&](const T* x) { return whole ? load<V>(x + i) : load_some<V>(x + i, rest); };
-    const V y = call_row<Row, V>(p, at(from[kI])...);
-    whole ? store(y, out + i) : store_some(y, out + i, rest);
+  const T* from[] = {static_cast<const T*>(in[kI])...};
+  // One place that computes: constants stay in registers, and each function is compiled once. What is left
+  // beside whole vectors goes through it in a second round, in vectors of its own.
+  alignas(64) T room[sizeof...(kI) + 1][kLanes<V>];
+  const int64_t whole = n / kStep * kStep;
+  T* to = out;
+  int64_t end = whole;
+  for (bool last = false;; last = true) {
+    for (int64_t i = 0; i < end; i += kStep) {
+      (prefetch(from[kI] + i + kAhead), ...);
+      prefetch_write(to + i + kAhead);
+      store(call_row<Row, V>(p, load<V>(from[kI] + i)...), to + i);
+    }
+    if (last || whole == n) break;
+    const auto rest = static_cast<std::size_t>(n - whole);
+    ((store(load_some<V>(from[kI] + whole, rest), room[kI]), from[kI] = room[kI]), ...);
+    to = room[sizeof...(kI)];
+    end = kStep;
   }
+  if (whole < n) store_some(load<V>(to), out + whole, static_cast<std::size_t>(n - whole));
 }
 template <class Row, class T>
 [[gnu::flatten]] void lane_tile(void* out, const void* const* in, int64_t n, const double* parameters) {

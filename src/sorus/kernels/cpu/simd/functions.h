@@ -22,12 +22,14 @@ namespace math = sorus::math;
 namespace math {
 
 using sorus::math::kErf;
+using sorus::math::kGateTail;
 using sorus::math::kMillsRatio;
 using sorus::math::kNormalTail;
 using sorus::math::kSingle;
 using sorus::math::kTanh;
 using sorus::math::kTwoOverPi;
 using sorus::math::Lane;
+using sorus::math::ScalingLane;
 
 #include "sorus/math/functions/all.inc"
 

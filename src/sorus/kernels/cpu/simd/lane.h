@@ -153,6 +153,18 @@ struct SimdLane {
   friend HWY_INLINE SimdLane select(Mask m, SimdLane a, SimdLane b) {
     return {hn::IfThenElse(m.v, a.v, b.v)};
   }
+#if HWY_TARGET == HWY_AVX3
+  // Highway 1.0.3 has no names for these.
+  friend HWY_INLINE SimdLane scale(SimdLane a, SimdLane n) requires(sizeof(T) == 4) {
+    return {{_mm512_scalef_ps(a.v.raw, n.v.raw)}};
+  }
+  friend HWY_INLINE SimdLane lesser(SimdLane a, SimdLane b) requires(sizeof(T) == 4) {
+    return {{_mm512_range_ps(a.v.raw, b.v.raw, 0b0110)}};
+  }
+  friend HWY_INLINE SimdLane minus_lesser(SimdLane a, SimdLane b) requires(sizeof(T) == 4) {
+    return {{_mm512_range_ps(a.v.raw, b.v.raw, 0b1110)}};
+  }
+#endif
   friend HWY_INLINE Int bits(SimdLane a) { return {hn::BitCast(typename Int::Tag(), a.v)}; }
 };
 
