@@ -31,23 +31,40 @@ using tile::ChainStep;
 
 using V = SimdLane<float>;
 constexpr auto kWidth = static_cast<int64_t>(kLanes<V>);
-/// Vectors that are under way at once.
-constexpr int kVectors = 4;
+/// Vectors that are under way at once: in registers throughout, which takes indices that are constants.
+constexpr int kVectors = kWidth >= 16 ? 8 : 4;
 constexpr int64_t kBlock = kVectors * kWidth;
+using Each = std::make_index_sequence<kVectors>;
 
+template <std::size_t... k>
+HWY_INLINE void load_block(V (&a)[kVectors], const float* from, std::index_sequence<k...>) {
+  ((a[k] = load<V>(from + k * kWidth)), ...);
+}
+template <std::size_t... k>
+HWY_INLINE void store_block(const V (&a)[kVectors], float* to, std::index_sequence<k...>) {
+  (store(a[k], to + k * kWidth), ...);
+}
+template <class Row, std::size_t... k>
+HWY_INLINE void one_each(V (&a)[kVectors], std::index_sequence<k...>) {
+  ((a[k] = Row{}(a[k])), ...);
+}
+template <class Row, std::size_t... k>
+HWY_INLINE void two_each(V (&a)[kVectors], const ChainStep& s, int64_t at, std::index_sequence<k...>) {
+  const float* x = s.operand + at;
+  if (s.side == ChainSide::kFirst)
+    ((a[k] = Row{}(a[k], load<V>(x + k * kWidth))), ...);
+  else if (s.side == ChainSide::kSecond)
+    ((a[k] = Row{}(load<V>(x + k * kWidth), a[k])), ...);
+  else
+    ((a[k] = Row{}(a[k], a[k])), ...);
+}
 template <class Row>
 HWY_INLINE void one(V (&a)[kVectors]) {
-  for (V& v : a) v = Row{}(v);
+  one_each<Row>(a, Each{});
 }
 template <class Row>
 HWY_INLINE void two(V (&a)[kVectors], const ChainStep& s, int64_t at) {
-  const float* x = s.operand + at;
-  if (s.side == ChainSide::kFirst)
-    for (int k = 0; k < kVectors; ++k) a[k] = Row{}(a[k], load<V>(x + k * kWidth));
-  else if (s.side == ChainSide::kSecond)
-    for (int k = 0; k < kVectors; ++k) a[k] = Row{}(load<V>(x + k * kWidth), a[k]);
-  else
-    for (V& v : a) v = Row{}(v, v);
+  two_each<Row>(a, s, at, Each{});
 }
 
 HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
@@ -96,18 +113,18 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
 }  // namespace chain_rows
 
 /// The whole blocks; gives the number of elements done.
-int64_t chain_blocks(const tile::ChainStep* steps, int count, const float* first, float* out, int64_t n) {
+[[gnu::flatten]] int64_t chain_blocks(const tile::ChainStep* steps, int count, const float* first, float* out,
+                                      int64_t n) {
   using namespace chain_rows;  // NOLINT: the vectors above
   int64_t at = 0;
   for (; at + kBlock <= n; at += kBlock) {
     V a[kVectors];
-    for (int k = 0; k < kVectors; ++k) a[k] = load<V>(first + at + k * kWidth);
+    load_block(a, first + at, Each{});
     for (int s = 0; s < count; ++s) {
       step(a, steps[s], at);
-      if (float* to = steps[s].store)
-        for (int k = 0; k < kVectors; ++k) store(a[k], to + at + k * kWidth);
+      if (float* to = steps[s].store) store_block(a, to + at, Each{});
     }
-    for (int k = 0; k < kVectors; ++k) store(a[k], out + at + k * kWidth);
+    store_block(a, out + at, Each{});
   }
   return at;
 }
