@@ -176,6 +176,25 @@ TEST(Fuse, AReductionWithoutItsAxisEndsARegion) {
   expect_same_bits(text, {numbers({5, 5})});
 }
 
+/// A mean over the pixels of a convolution's result, whose channels lie innermost, is no row of a region, for
+/// which all of it would be turned around.
+TEST(Fuse, RowsOfChannelsLastValuesStayOut) {
+  const std::string text =
+      "graph @g(%0: float32(2, 32, 12, 12), %1: float32(48, 32, 1, 1), %2: float32(1, 48, 1, 1)) {\n"
+      "  %3 = conv(%0, %1) {stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1), groups=1, size=()} : "
+      "float32(2, 48, 12, 12)\n"
+      "  %4 = add(%3, %2) : float32(2, 48, 12, 12)\n"
+      "  %5 = silu(%4) : float32(2, 48, 12, 12)\n"
+      "  %6 = mean(%5) {axes=(2, 3), keepdims=true} : float32(2, 48, 1, 1)\n"
+      "  %7 = mul(%5, %6) : float32(2, 48, 12, 12)\n"
+      "  return %7\n"
+      "}\n";
+  const Graph g = fused(text);
+  ASSERT_EQ(g.nodes.size(), 4U);
+  EXPECT_EQ(g.nodes[2].op->name, "mean");
+  expect_same_bits(text, {numbers({2, 32, 12, 12}), numbers({48, 32, 1, 1}), numbers({1, 48, 1, 1})});
+}
+
 TEST(Fuse, SixteenBitValuesRoundAfterEveryCall) {
   const std::string text =
       "graph @g(%0: bfloat16(9, 200), %1: bfloat16(200,)) {\n"

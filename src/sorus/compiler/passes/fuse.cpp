@@ -40,6 +40,7 @@ class Fuser {
   explicit Fuser(Graph& graph)
       : graph_(graph),
         producer_(graph.value_count(), -1),
+        channels_last_(graph.value_count(), 0),
         across_(graph.nodes.size()),
         seen_(graph.nodes.size(), 0) {
     std::iota(across_.begin(), across_.end(), 0);
@@ -65,7 +66,8 @@ class Fuser {
 
  private:
   void find_readers();
-  [[nodiscard]] Candidate candidate(const Node& n) const;
+  [[nodiscard]] Candidate candidate(const Node& n);
+  void note_order(const Node& n, const Kernel& kernel);
   void place(int32_t node);
   [[nodiscard]] bool can_wait(const Group& g, int32_t node) const;
   [[nodiscard]] bool fits(const Group& g, int32_t node) const;
@@ -87,6 +89,7 @@ class Fuser {
 
   Graph& graph_;
   std::vector<int32_t> producer_;      ///< by value: its node, -1 for inputs and constants
+  std::vector<char> channels_last_;    ///< by value: its channels will lie innermost in memory
   std::vector<int32_t> last_reader_;   ///< by value: node, -1 for none, INT32_MAX for results of the graph
   std::vector<Candidate> candidates_;  ///< by node
   std::vector<int32_t> last_work_;  ///< by node: the last one up to it that no region can have, views aside
@@ -101,9 +104,25 @@ class Fuser {
   std::vector<Node> order_;
 };
 
+/// Notes whether the results will lie channels-last: where the kernel says so, and where it keeps the order
+/// of an operand of the same shape that does.
+void Fuser::note_order(const Node& n, const Kernel& kernel) {
+  for (ValueId v : n.out) {
+    const Shape& shape = graph_.type(v).shape;
+    bool is = kernel.out_layout == Layout::kChannelsLast;
+    if (kernel.out_layout == Layout::kAny) {
+      const auto leading = std::find_if(n.in.begin(), n.in.end(), [&](ValueId from) {
+        return from != kNoValue && graph_.type(from).shape == shape;
+      });
+      is = leading != n.in.end() && channels_last_[static_cast<size_t>(*leading)] != 0;
+    }
+    channels_last_[static_cast<size_t>(v)] = is && shape.rank() >= 3 ? 1 : 0;
+  }
+}
+
 /// The kernel says whether a call is elementwise or one of rows; which it is depends on types and attributes
-/// alone.
-Candidate Fuser::candidate(const Node& n) const {
+/// alone. Rows of values that lie channels-last are left alone: a region would have them turned around.
+Candidate Fuser::candidate(const Node& n) {
   const Traits& traits = n.op->traits;
   if (n.body || traits.ordered || n.op->check_values || n.in.empty() || n.out.empty() || n.in[0] == kNoValue)
     return {};
@@ -124,7 +143,9 @@ Candidate Fuser::candidate(const Node& n) const {
   if (!is_known || out[0].numel() == 0 || (n.op->view && !traits.elementwise)) return {};
   const KernelCall question{*n.op, n.attrs.ref().data, in, out};
   const Kernel& kernel = choose_kernel(question, Device{});
+  note_order(n, kernel);
   if (kernel.row_axis) {
+    if (channels_last_[static_cast<size_t>(n.in[0])] != 0) return {};
     const int axis = kernel.row_axis(question);
     if (axis < 0) return {};
     int64_t row = 1;
