@@ -73,16 +73,17 @@ class RandomGraph {
     switch (pick(9)) {
       case 0:
       case 1: {
-        const char* const names[] = {"add", "sub", "mul", "maximum", "div"};
+        const char* const names[] = {"add", "sub", "mul", "maximum", "div", "relu_backward"};
         const int y = single ? value(dtype, {full, column, Shape{n_}, Shape{}}) : value(dtype, {full});
         const bool swapped = pick(2) == 0;
-        return line(fmt::format("{}(%{}, %{})", names[pick(5)], swapped ? y : x, swapped ? x : y), dtype,
-                    full);
+        const int op = pick(types_[static_cast<size_t>(y)].shape == full ? 6 : 5);
+        return line(fmt::format("{}(%{}, %{})", names[op], swapped ? y : x, swapped ? x : y), dtype, full);
       }
       case 2:
       case 3: {
-        const char* const names[] = {"relu", "tanh", "sigmoid", "abs", "gelu", "neg", "exp", "square"};
-        return line(fmt::format("{}(%{})", names[pick(8)], x), dtype, full);
+        const char* const names[] = {"relu", "tanh",   "sigmoid", "abs",       "gelu",       "neg",
+                                     "exp",  "square", "relu6",   "hardswish", "hardsigmoid"};
+        return line(fmt::format("{}(%{})", names[pick(11)], x), dtype, full);
       }
       case 4: {
         const char* const names[] = {"sum", "mean", "amax"};

@@ -1,6 +1,7 @@
 #include "sorus/kernels/tile/build.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sorus/kernels/tile/headed.h"
 
@@ -444,7 +445,10 @@ void Builder::choose_tile() {
   const int64_t most = std::max<int64_t>(1, *std::max_element(alive.begin(), alive.end()));
   const int64_t wanted = std::clamp(kTileBytes / most * per_row_, kFewestElements, kMostElements);
   int64_t rows = std::max<int64_t>(1, wanted / per_row_);
-  if (period_ > 0) rows = std::max<int64_t>(1, rows / period_) * period_;
+  int64_t unit = std::max<int64_t>(1, period_);
+  // Whole blocks of chains where that is possible: what remains takes a call for each step.
+  if (const int64_t blocks = std::lcm(unit, kChainBlock); per_row_ == 1 && blocks <= rows) unit = blocks;
+  rows = std::max<int64_t>(1, rows / unit) * unit;
   program_->tile_rows_ = std::min(rows, program_->rows_);
   if (period_ == 0 || run_ % period_ == 0) program_->run_ = run_;
   const int64_t tiles = std::max<int64_t>(1, kPieceElements / (rows * per_row_));

@@ -24,6 +24,7 @@ using tile::ChainCode;
 using tile::ChainSide;
 using tile::ChainStep;
 
+#include "sorus/math/rows/activation.inc"
 #include "sorus/math/rows/arithmetic.inc"
 #include "sorus/math/rows/error_function.inc"
 #include "sorus/math/rows/exponential.inc"
@@ -34,6 +35,7 @@ constexpr auto kWidth = static_cast<int64_t>(kLanes<V>);
 /// Vectors that are under way at once: in registers throughout, which takes indices that are constants.
 constexpr int kVectors = kWidth >= 16 ? 8 : 4;
 constexpr int64_t kBlock = kVectors * kWidth;
+static_assert(tile::kChainBlock % kBlock == 0);
 using Each = std::make_index_sequence<kVectors>;
 
 template <std::size_t... k>
@@ -83,8 +85,12 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
       return two<Maximum>(a, s, at);
     case ChainCode::kMinimum:
       return two<Minimum>(a, s, at);
+    case ChainCode::kReluBackward:
+      return two<ReluBackward>(a, s, at);
     case ChainCode::kRelu:
       return one<Relu>(a);
+    case ChainCode::kRelu6:
+      return one<Relu6>(a);
     case ChainCode::kNeg:
       return one<Neg>(a);
     case ChainCode::kAbs:
@@ -107,6 +113,10 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
       return one<Gelu>(a);
     case ChainCode::kGeluTanh:
       return one<GeluTanh>(a);
+    case ChainCode::kHardsigmoid:
+      return one<Hardsigmoid>(a);
+    case ChainCode::kHardswish:
+      return one<Hardswish>(a);
   }
 }
 
@@ -144,15 +154,28 @@ namespace sorus::tile {
 
 ChainCode chain_code(std::string_view op) {
   static constexpr std::pair<std::string_view, ChainCode> kCodes[] = {
-      {"add", ChainCode::kAdd},         {"sub", ChainCode::kSub},
-      {"mul", ChainCode::kMul},         {"div", ChainCode::kDiv},
-      {"maximum", ChainCode::kMaximum}, {"minimum", ChainCode::kMinimum},
-      {"relu", ChainCode::kRelu},       {"neg", ChainCode::kNeg},
-      {"abs", ChainCode::kAbs},         {"square", ChainCode::kSquare},
-      {"sqrt", ChainCode::kSqrt},       {"reciprocal", ChainCode::kReciprocal},
-      {"exp", ChainCode::kExp},         {"tanh", ChainCode::kTanh},
-      {"sigmoid", ChainCode::kSigmoid}, {"silu", ChainCode::kSilu},
-      {"gelu", ChainCode::kGelu},       {"gelu_tanh", ChainCode::kGeluTanh}};
+      {"add", ChainCode::kAdd},
+      {"sub", ChainCode::kSub},
+      {"mul", ChainCode::kMul},
+      {"div", ChainCode::kDiv},
+      {"maximum", ChainCode::kMaximum},
+      {"minimum", ChainCode::kMinimum},
+      {"relu", ChainCode::kRelu},
+      {"neg", ChainCode::kNeg},
+      {"relu6", ChainCode::kRelu6},
+      {"relu_backward", ChainCode::kReluBackward},
+      {"abs", ChainCode::kAbs},
+      {"square", ChainCode::kSquare},
+      {"sqrt", ChainCode::kSqrt},
+      {"reciprocal", ChainCode::kReciprocal},
+      {"exp", ChainCode::kExp},
+      {"tanh", ChainCode::kTanh},
+      {"sigmoid", ChainCode::kSigmoid},
+      {"silu", ChainCode::kSilu},
+      {"gelu", ChainCode::kGelu},
+      {"gelu_tanh", ChainCode::kGeluTanh},
+      {"hardsigmoid", ChainCode::kHardsigmoid},
+      {"hardswish", ChainCode::kHardswish}};
   for (const auto& [name, code] : kCodes)
     if (name == op) return code;
   return ChainCode::kNone;

@@ -19,7 +19,9 @@ enum class ChainCode : uint8_t {
   kDiv,
   kMaximum,
   kMinimum,
+  kReluBackward,
   kRelu,
+  kRelu6,
   kNeg,
   kAbs,
   kSquare,
@@ -30,7 +32,9 @@ enum class ChainCode : uint8_t {
   kSigmoid,
   kSilu,
   kGelu,
-  kGeluTanh
+  kGeluTanh,
+  kHardsigmoid,
+  kHardswish
 };
 
 /// Where the running value stands among the operands of a step.
@@ -51,8 +55,12 @@ struct ChainStep {
   TileFunction function = nullptr;  ///< the same as a tile function
 };
 
+/// Elements that are under way at once with the longest vectors.
+constexpr int64_t kChainBlock = 128;
+
 /// Runs the steps over `n` elements, beginning with `first`; the last value goes to `out`. Operands and
-/// results may be the same memory where no step reads an element after a step has written it.
+/// results may be the same memory where no step reads an element after a step has written it. Fastest for
+/// multiples of kChainBlock.
 void run_chain(const ChainStep* steps, int count, const float* first, float* out, int64_t n);
 
 }  // namespace sorus::tile
