@@ -52,4 +52,23 @@ ReduceLayout reduce_layout(const Array& x, const Ints& axes, std::string_view op
   return layout;
 }
 
+bool reduces_pixels(const Array& x, const Ints& axes, std::string_view op) {
+  if (x.rank() < 3) return false;
+  const Ints list = normalize_axes(op, axes, x.rank());
+  const int first = list.size() == x.rank() - 1 ? 0 : 2;
+  return list.size() == x.rank() - (first == 0 ? 1 : 2) && list[0] == first && (first == 2 || list[1] == 2);
+}
+
+ReduceLayout pixel_layout(const Array& x, const Ints& axes, std::string_view op) {
+  Shape shape;
+  Ints moved;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (axis != 1) shape.push_back(x.size(axis));
+  shape.push_back(x.size(1));
+  for (int64_t axis : normalize_axes(op, axes, x.rank())) moved.push_back(axis == 0 ? 0 : axis - 1);
+  Array turned = x;
+  turned.shape = &shape;
+  return reduce_layout(turned, moved, op);
+}
+
 }  // namespace sorus::cpu

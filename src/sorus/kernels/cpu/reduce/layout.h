@@ -3,7 +3,7 @@
 #include "sorus/core/shape.h"
 #include "sorus/dispatch/kernel.h"
 
-/// How a reduction of a row-major array looks in memory. Adjacent axes of the same kind are joined.
+/// How a reduction looks in memory. Adjacent axes of the same kind are joined.
 namespace sorus::cpu {
 
 struct ReduceAxes {
@@ -25,6 +25,12 @@ struct ReduceLayout {
   int64_t count = 1;    ///< elements that go into one result
 };
 
+/// Of a row-major array.
 [[nodiscard]] ReduceLayout reduce_layout(const Array& x, const Ints& axes, std::string_view op);
+/// Whether all axes from the third on are reduced, and the second is kept: then results lie in the same order
+/// whether the array is row-major or channels-last, and so do the elements of each.
+[[nodiscard]] bool reduces_pixels(const Array& x, const Ints& axes, std::string_view op);
+/// Of a channels-last array whose pixels are reduced.
+[[nodiscard]] ReduceLayout pixel_layout(const Array& x, const Ints& axes, std::string_view op);
 
 }  // namespace sorus::cpu

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/core/value.h"
+#include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/reduce/layout.h"
 #include "sorus/kernels/reduce_tree.h"
@@ -26,6 +28,29 @@ namespace sorus::cpu {
 constexpr int64_t kReducePiece = 32768;
 constexpr int64_t kColumnRows = 4096;
 constexpr int64_t kColumnTile = 256;
+constexpr int64_t kFewResults = 4;
+
+inline bool lies_channels_last(const Array& x) {
+  return !is_contiguous(*x.shape, x.strides) &&
+         same_strides(*x.shape, x.strides, Strides::channels_last(*x.shape));
+}
+
+/// An operand as it lies where that will do or is row-major, else a row-major copy of it.
+class RowMajor {
+ public:
+  RowMajor(const Array& x, bool will_do) : array_(x) {
+    if (will_do || is_contiguous(*x.shape, x.strides)) return;
+    copy_ = make_dense({x.dtype, {}, *x.shape});
+    array_.data = copy_->bytes();
+    array_.strides = copy_->strides;
+    copy_array(x, array_);
+  }
+  [[nodiscard]] const Array& array() const { return array_; }
+
+ private:
+  Array array_;
+  Ref<Value> copy_;
+};
 
 /// `count` elements of the compute type at `from`, which is storage of dtype `t`: in place, or in `buffer`.
 inline const void* as_compute(DType t, const std::byte* from, int64_t count, void* buffer) {
@@ -60,6 +85,7 @@ namespace reduce_rows {
 using namespace reduce_tree;  // NOLINT: the constants of the tree
 using cpu::kColumnRows;
 using cpu::kColumnTile;
+using cpu::kFewResults;
 using cpu::kReducePiece;
 
 /// The lanes of a block, as vectors.
@@ -264,33 +290,34 @@ void finish_columns(typename V::Scalar* state, int64_t width, int64_t count, con
 template <class Row, class V>
 void reduce_columns(const cpu::ReduceLayout& layout, const Array& x, const Array& out) {
   using T = typename V::Scalar;
-  const int64_t tiles = (layout.columns + kColumnTile - 1) / kColumnTile;
+  // Few results: narrower tiles, so that there is something for every thread.
+  const int64_t step = layout.results < kFewResults ? kColumnTile / 4 : kColumnTile;
+  const int64_t tiles = (layout.columns + step - 1) / step;
   const int64_t pieces = (layout.count + kColumnRows - 1) / kColumnRows;
   const int64_t groups = layout.results * tiles;
-  auto width_of = [&](int64_t tile) { return std::min(kColumnTile, layout.columns - tile * kColumnTile); };
+  auto width_of = [&](int64_t tile) { return std::min(step, layout.columns - tile * step); };
   std::vector<T> partial(
       static_cast<std::size_t>(pieces > 1 ? groups * pieces * reduce_tree::kLanes * kColumnTile : 0));
   auto state_at = [&](int64_t group, int64_t piece) {
     return partial.data() + (group * pieces + piece) * reduce_tree::kLanes * kColumnTile;
   };
-  const int64_t work = std::min(layout.count, kColumnRows) * std::min(layout.columns, kColumnTile);
-  parallel_ranges(groups * pieces, std::max<int64_t>(1, kReducePiece / work),
-                  [&](int64_t first, int64_t last) {
-                    alignas(64) T own[reduce_tree::kLanes * kColumnTile];
-                    for (int64_t i = first; i < last; ++i) {
-                      const int64_t group = i / pieces;
-                      const int64_t tile = group % tiles;
-                      const int64_t result = group / tiles;
-                      const int64_t begin = i % pieces * kColumnRows;
-                      T* state = pieces > 1 ? state_at(group, i % pieces) : own;
-                      reduce_column_tile<Row, V>(layout, x, layout.kept.offset(result) + tile * kColumnTile,
-                                                 width_of(tile), begin,
-                                                 std::min(layout.count, begin + kColumnRows), state);
-                      if (pieces == 1)
-                        finish_columns<Row, V>(state, width_of(tile), layout.count, out,
-                                               result * layout.columns + tile * kColumnTile);
-                    }
-                  });
+  const int64_t work = std::min(layout.count, kColumnRows) * std::min(layout.columns, step);
+  parallel_ranges(
+      groups * pieces, std::max<int64_t>(1, kReducePiece / work), [&](int64_t first, int64_t last) {
+        alignas(64) T own[reduce_tree::kLanes * kColumnTile];
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t group = i / pieces;
+          const int64_t tile = group % tiles;
+          const int64_t result = group / tiles;
+          const int64_t begin = i % pieces * kColumnRows;
+          T* state = pieces > 1 ? state_at(group, i % pieces) : own;
+          reduce_column_tile<Row, V>(layout, x, layout.kept.offset(result) + tile * step, width_of(tile),
+                                     begin, std::min(layout.count, begin + kColumnRows), state);
+          if (pieces == 1)
+            finish_columns<Row, V>(state, width_of(tile), layout.count, out,
+                                   result * layout.columns + tile * step);
+        }
+      });
   if (pieces == 1) return;
   parallel_for(groups, [&](int64_t group) {
     const int64_t width = width_of(group % tiles);
@@ -300,16 +327,20 @@ void reduce_columns(const cpu::ReduceLayout& layout, const Array& x, const Array
       tree.push();
     }
     finish_columns<Row, V>(tree.finish(), width, layout.count, out,
-                           group / tiles * layout.columns + group % tiles * kColumnTile);
+                           group / tiles * layout.columns + group % tiles * step);
   });
 }
 
 template <class Row>
 void reduce(const KernelCall& call) {
-  const Array& x = call.in[0];
   const Array& out = call.out[0];
   if (out.numel() == 0) return;
-  const cpu::ReduceLayout layout = cpu::reduce_layout(x, call.attrs<ReduceAttrs>().axes, call.op.name);
+  const Ints& axes = call.attrs<ReduceAttrs>().axes;
+  const bool is_turned = cpu::lies_channels_last(call.in[0]);
+  const cpu::RowMajor row_major(call.in[0], is_turned);
+  const Array& x = row_major.array();
+  const cpu::ReduceLayout layout =
+      is_turned ? cpu::pixel_layout(x, axes, call.op.name) : cpu::reduce_layout(x, axes, call.op.name);
   auto run = [&]<class V>(std::type_identity<V>) {
     if (layout.columns > 1)
       reduce_columns<Row, V>(layout, x, out);
@@ -354,34 +385,33 @@ int trailing_axis(const KernelCall& call) {
   return !axes.empty() && axes[0] == rank - axes.size() ? static_cast<int>(axes[0]) : -1;
 }
 
-KernelRegistrar tree_kernel(std::string_view op, void (*run)(const KernelCall&)) {
-  return {op, Kernel{.name = "simd_tree", .supports = takes_elements, .run = run, .row_axis = trailing_axis},
-          kSimdRank};
+Refusal takes_pixels(const KernelCall& call) {
+  if (!cpu::reduces_pixels(call.in[0], call.attrs<ReduceAttrs>().axes, call.op.name))
+    return "takes reductions of all pixels alone";
+  return takes_elements(call);
 }
-const KernelRegistrar registered[] = {tree_kernel("sum",
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(reduce_sum)
-                                                    (call);
-                                                  }),
-                                      tree_kernel("mean",
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(reduce_mean)
-                                                    (call);
-                                                  }),
-                                      tree_kernel("prod",
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(reduce_prod)
-                                                    (call);
-                                                  }),
-                                      tree_kernel("amax",
-                                                  [](const KernelCall& call) {
-                                                    HWY_DYNAMIC_DISPATCH(reduce_amax)
-                                                    (call);
-                                                  }),
-                                      tree_kernel("amin", [](const KernelCall& call) {
-                                        HWY_DYNAMIC_DISPATCH(reduce_amin)
-                                        (call);
-                                      })};
+
+/// Two kernels for an op: over pixels, channels-last values stay as they are.
+template <auto run>
+struct TreeKernels {
+  explicit TreeKernels(std::string_view op)
+      : rows(op,
+             Kernel{.name = "simd_tree", .supports = takes_elements, .run = run, .row_axis = trailing_axis},
+             kSimdRank),
+        pixels(op,
+               Kernel{.name = "simd_tree_pixels",
+                      .in_layout = Layout::kAny,
+                      .supports = takes_pixels,
+                      .run = run,
+                      .row_axis = trailing_axis},
+               kSimdRank + 1) {}
+  KernelRegistrar rows, pixels;
+};
+const TreeKernels<[](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_sum)(call); }> sum("sum");
+const TreeKernels<[](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_mean)(call); }> mean("mean");
+const TreeKernels<[](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_prod)(call); }> prod("prod");
+const TreeKernels<[](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_amax)(call); }> amax("amax");
+const TreeKernels<[](const KernelCall& call) { HWY_DYNAMIC_DISPATCH(reduce_amin)(call); }> amin("amin");
 
 }  // namespace
 }  // namespace sorus::simd
