@@ -129,9 +129,9 @@ struct OpDef {
   /// else about a kernel that can fail is a failure of ours.
   void (*check_values)(const KernelCall& call) = nullptr;
   SaveMask check_reads = kSaveNone;
-  /// For control flow: the call as calls of its bodies one by one. apply() makes these instead where the tape
-  /// wants a gradient through it, or where a call inside checks values (`checks_inside`) in a boundary that
-  /// is followed: its error comes between the updates before and after it, in every mode.
+  /// The same call as other calls: of control flow those of its bodies, one by one. apply() makes these where
+  /// the tape wants a gradient through it, or where a call inside checks values (`checks_inside`) in a
+  /// boundary that is followed: its error comes between the updates before and after it, in every mode.
   TensorList (*by_steps)(OperandSpan in, AttrsRef attrs) = nullptr;
   bool (*checks_inside)(AttrsRef attrs) = nullptr;
   Traits traits = {};

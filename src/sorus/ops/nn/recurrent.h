@@ -31,7 +31,7 @@ struct LstmState {
 [[nodiscard]] SORUS_API Tensor gru_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& w);
 
 struct RecurrentOptions {
-  RecurrentKind kind = RecurrentKind::kTanh;
+  RecurrentKind kind = RecurrentKind::kTanh;  ///< the cell: kTanh, kRelu, kLstm or kGru
   bool bidirectional = false;
   bool batch_first = false;  ///< x and y are (B, T, ...) rather than (T, B, ...)
   Tensor lengths = {};       ///< (B,) integers: steps of each sample; states stop and y is 0 beyond them
