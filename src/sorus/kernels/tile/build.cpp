@@ -176,27 +176,67 @@ Slot Builder::get(ValueId v, Space space) {
     auto operand = operand_of_.find(v);
     return operand == operand_of_.end() ? -1 : slot = load(operand->second, space);
   }
+  if (k.wide[static_cast<int>(space)] >= 0) return narrow(v, space);
   if (space == Space::kRow || k.per_row != 1 || !(body_.type(v).shape == column_)) return -1;
   Instruction i{
       .kind = Instruction::Kind::kSpread, .operands = static_cast<uint8_t>(size), .per_row = per_row_};
-  i.in[0] = k.slot[static_cast<int>(Space::kRow)];
+  i.in[0] = get(v, Space::kRow);
   i.out = slot = new_slot(size * per_row_, true);
   program_->code_.push_back(i);
   return slot;
 }
 
-/// The value as the function wants it: 16-bit floats widened where it computes in float32.
+/// The value as the function wants it: 16-bit floats as float32 numbers where it computes in float32.
 Slot Builder::get_as(ValueId v, Space space, DType compute) {
   const DType stored = body_.type(v).dtype;
+  if (stored == compute) return get(v, space);
+  const auto at = static_cast<size_t>(space);
+  if (const Slot known = known_[static_cast<size_t>(v)].wide[at]; known >= 0) return known;
   const Slot slot = get(v, space);
-  if (stored == compute || slot < 0) return slot;
-  Slot& wide = known_[static_cast<size_t>(v)].wide[static_cast<int>(space)];
-  if (wide >= 0) return wide;
+  if (slot < 0) return slot;
+  return known_[static_cast<size_t>(v)].wide[at] = widen(slot, stored, space);
+}
+
+Slot Builder::widen(Slot from, DType stored, Space space) {
   Instruction i{.operands = 1, .per_row = elements(space), .function = cpu::widen_function(stored)};
-  i.in[0] = slot;
-  i.out = wide = new_slot(elements(space) * element_bytes(compute), true);
+  i.is_once = std::any_of(program_->loads_.begin(), program_->loads_.end(),
+                          [&](const Load& l) { return l.slot == from && l.way == Load::Way::kOnce; });
+  i.in[0] = from;
+  i.out = new_slot(elements(space) * element_bytes(DType::kFloat32), true);
+  slots_[static_cast<size_t>(i.out)].is_kept = i.is_once;
   program_->code_.push_back(i);
-  return wide;
+  return i.out;
+}
+
+/// Rounds what an instruction gives to the 16-bit float `v`: float32 numbers, of which those are narrowed
+/// that somebody wants as they are stored.
+void Builder::round(ValueId v, Space space, const Instruction& made) {
+  Known& k = known_[static_cast<size_t>(v)];
+  const DType stored = body_.type(v).dtype;
+  k.is_made = true;
+  k.per_row = elements(space);
+  Slot& wide = k.wide[static_cast<int>(space)];
+  wide = made.out;
+  if (!needs_no_rounding(made.code)) {
+    k.is_rounded = true;
+    Instruction i{.operands = 1, .per_row = elements(space), .function = cpu::round_function(stored)};
+    i.code = stored == DType::kFloat16 ? ChainCode::kRoundFloat16 : ChainCode::kRoundBFloat16;
+    i.in[0] = made.out;
+    i.out = wide = new_slot(elements(space) * element_bytes(DType::kFloat32), true);
+    program_->code_.push_back(i);
+  }
+  if (result_of_.count(v) != 0) narrow(v, space);
+}
+
+Slot Builder::narrow(ValueId v, Space space) {
+  const Known& k = known_[static_cast<size_t>(v)];
+  const DType stored = body_.type(v).dtype;
+  Instruction i{.operands = 1, .per_row = elements(space)};
+  i.function = k.is_rounded ? cpu::store_function(stored) : cpu::narrow_function(stored);
+  i.in[0] = k.wide[static_cast<int>(space)];
+  i.out = define(v, space, elements(space));
+  program_->code_.push_back(i);
+  return i.out;
 }
 
 /// Operands that would have to be picked element by element are asked for in row-major order, few of them
@@ -246,7 +286,7 @@ bool Builder::add_elements(const Call& call) {
                 .function = tile.function,
                 .node = &node};
   const auto single = [](DType t) { return t == DType::kFloat32; };
-  if (single(tile.result) && single(type.dtype) && node.in.size() <= 2 &&
+  if (single(tile.result) && node.in.size() <= 2 &&
       std::all_of(tile.compute, tile.compute + node.in.size(), single))
     i.code = chain_code(node.op->name);
   for (size_t k = 0; k < node.in.size(); ++k) {
@@ -261,10 +301,7 @@ bool Builder::add_elements(const Call& call) {
   }
   i.out = new_slot(elements(space) * element_bytes(tile.result), true);
   program_->code_.push_back(i);
-  Instruction narrow{.operands = 1, .per_row = elements(space), .function = cpu::narrow_function(type.dtype)};
-  narrow.in[0] = i.out;
-  narrow.out = define(v, space, elements(space));
-  program_->code_.push_back(narrow);
+  round(v, space, i);
   return true;
 }
 

@@ -33,8 +33,9 @@ class Builder {
   /// Where a value of the body is, by space; -1 where it is not.
   struct Known {
     Slot slot[2] = {-1, -1};
-    Slot wide[2] = {-1, -1};  ///< widened to float32
+    Slot wide[2] = {-1, -1};  ///< 16-bit floats: as float32 numbers
     bool is_made = false;     ///< by an instruction; otherwise it is an operand
+    bool is_rounded = false;  ///< `wide` is, by round_function()
     int64_t per_row = 1;
   };
   struct SlotInfo {
@@ -60,6 +61,9 @@ class Builder {
   Slot define(ValueId v, Space space, int64_t per_row);
   Slot get(ValueId v, Space space);
   Slot get_as(ValueId v, Space space, DType compute);
+  Slot widen(Slot from, DType stored, Space space);
+  void round(ValueId v, Space space, const Instruction& made);
+  Slot narrow(ValueId v, Space space);
   Slot load(int32_t operand, Space space);
   Slot row_operand(ValueId v, bool is_whole);
   void choose_tile();

@@ -30,6 +30,28 @@ using tile::ChainStep;
 #include "sorus/math/rows/exponential.inc"
 #include "sorus/math/rows/floating.inc"
 
+/// As BFloat16 rounds: to nearest, ties to even; NaN stays NaN, and becomes quiet.
+struct RoundBFloat16 {
+  template <class V>
+  V operator()(V x) const {
+    using Int = typename V::Int;
+    const Int b = bits(x), kept = Int::of(static_cast<int32_t>(0xffff0000));
+    const Int rounded = (b + Int::of(0x7fff) + (shr<16>(b) & Int::of(1))) & kept;
+    return V::from_bits(select(x == x, rounded, (b & kept) | Int::of(0x400000)));
+  }
+};
+struct RoundFloat16 {
+  template <class V>
+  V operator()(V x) const {
+#if HWY_TARGET == HWY_SCALAR
+    return {static_cast<float>(Float16(x.v))};
+#else
+    const hn::Rebind<hwy::float16_t, typename V::Tag> half;
+    return {hn::PromoteTo(typename V::Tag(), hn::DemoteTo(half, x.v))};
+#endif
+  }
+};
+
 using V = SimdLane<float>;
 constexpr auto kWidth = static_cast<int64_t>(kLanes<V>);
 /// Vectors that are under way at once: in registers throughout, which takes indices that are constants.
@@ -117,6 +139,10 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
       return one<Hardsigmoid>(a);
     case ChainCode::kHardswish:
       return one<Hardswish>(a);
+    case ChainCode::kRoundFloat16:
+      return one<RoundFloat16>(a);
+    case ChainCode::kRoundBFloat16:
+      return one<RoundBFloat16>(a);
   }
 }
 
@@ -179,6 +205,21 @@ ChainCode chain_code(std::string_view op) {
   for (const auto& [name, code] : kCodes)
     if (name == op) return code;
   return ChainCode::kNone;
+}
+
+bool needs_no_rounding(ChainCode code) {
+  switch (code) {
+    case ChainCode::kMaximum:
+    case ChainCode::kMinimum:
+    case ChainCode::kRelu:
+    case ChainCode::kReluBackward:
+    case ChainCode::kRelu6:
+    case ChainCode::kNeg:
+    case ChainCode::kAbs:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void run_chain(const ChainStep* steps, int count, const float* first, float* out, int64_t n) {

@@ -34,7 +34,9 @@ enum class ChainCode : uint8_t {
   kGelu,
   kGeluTanh,
   kHardsigmoid,
-  kHardswish
+  kHardswish,
+  kRoundFloat16,  ///< to a number that float16 has
+  kRoundBFloat16
 };
 
 /// Where the running value stands among the operands of a step.
@@ -46,6 +48,9 @@ enum class ChainSide : uint8_t {
 
 /// The code of an op's float32 function, kNone when it has none.
 [[nodiscard]] ChainCode chain_code(std::string_view op);
+/// Whether the step gives one of its operands, or its negation: then a 16-bit float needs no rounding after
+/// it.
+[[nodiscard]] bool needs_no_rounding(ChainCode code);
 
 struct ChainStep {
   ChainCode code = ChainCode::kNone;

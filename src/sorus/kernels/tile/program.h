@@ -79,6 +79,7 @@ struct Instruction {
   };
   Kind kind = Kind::kElements;
   uint8_t operands = 0;  ///< of the function; for kSpread, bytes of an element
+  bool is_once = false;  ///< for the first tile, and the same for all others
   int64_t per_row = 1;   ///< elements in a row
   TileFunction function = nullptr;
   const Node* node = nullptr;  ///< whose attributes are the parameters; null for conversions

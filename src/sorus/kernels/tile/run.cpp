@@ -145,7 +145,8 @@ void Program::compute(const Tile& tile, const Instruction& i) const {
   if (i.node)
     parameters = i.node->slot >= 0 ? tile.slots[static_cast<size_t>(i.node->slot)].ref().data
                                    : i.node->attrs.ref().data;
-  i.function(out, in, tile.rows * i.per_row, static_cast<const double*>(parameters));
+  i.function(out, in, (i.is_once ? tile.filled : tile.rows) * i.per_row,
+             static_cast<const double*>(parameters));
 }
 
 Program::Tile Program::tile_of(std::span<std::byte* const> in, std::span<std::byte* const> out,
@@ -178,7 +179,8 @@ void Program::run_rows(Tile& tile, int64_t begin, int64_t end) const {
       if (!s.streams)
         tile.at[static_cast<size_t>(s.slot)] =
             tile.out[static_cast<size_t>(s.result)] + tile.row * s.row_bytes;
-    for (const Instruction& i : code_) compute(tile, i);
+    for (const Instruction& i : code_)
+      if (!i.is_once || tile.is_first) compute(tile, i);
     for (const Store& s : stores_)
       if (s.streams)
         cpu::stream_bytes(tile.at[static_cast<size_t>(s.slot)],

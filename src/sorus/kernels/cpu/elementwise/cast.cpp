@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sorus/kernels/convert.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/elementwise/tiles.h"
@@ -19,6 +21,20 @@ void widen_tile(void* out, const void* const* in, int64_t n, const double*) {
 template <class Half>
 void narrow_tile(void* out, const void* const* in, int64_t n, const double*) {
   narrow(static_cast<const float*>(in[0]), static_cast<Half*>(out), n);
+}
+
+void truncate_tile(void* out, const void* const* in, int64_t n, const double*) {
+  truncate(static_cast<const float*>(in[0]), static_cast<BFloat16*>(out), n);
+}
+template <class Half>
+void round_tile(void* out, const void* const* in, int64_t n, const double*) {
+  constexpr int64_t kBuffer = 256;
+  Half rounded[kBuffer];
+  for (int64_t at = 0; at < n; at += kBuffer) {
+    const int64_t count = std::min(kBuffer, n - at);
+    narrow(static_cast<const float*>(in[0]) + at, rounded, count);
+    widen(rounded, static_cast<float*>(out) + at, count);
+  }
 }
 
 /// Between any two dtypes; 16-bit floats on the left are widened first.
@@ -60,6 +76,12 @@ TileFunction widen_function(DType half) {
 }
 TileFunction narrow_function(DType half) {
   return half == DType::kFloat16 ? narrow_tile<Float16> : narrow_tile<BFloat16>;
+}
+TileFunction store_function(DType half) {
+  return half == DType::kFloat16 ? narrow_tile<Float16> : truncate_tile;
+}
+TileFunction round_function(DType half) {
+  return half == DType::kFloat16 ? round_tile<Float16> : round_tile<BFloat16>;
 }
 
 }  // namespace sorus::cpu

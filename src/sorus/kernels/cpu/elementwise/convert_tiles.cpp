@@ -52,15 +52,36 @@ void widen_bfloat16(const BFloat16* from, float* to, int64_t n) {
 }
 
 void narrow_bfloat16(const float* from, BFloat16* to, int64_t n) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> wide;
+  const hn::RebindToUnsigned<decltype(wide)> words;
+  const hn::Rebind<uint16_t, decltype(wide)> half;
+  const auto bias = hn::Set(words, 0x7fffU), last = hn::Set(words, 1U), quiet = hn::Set(words, 0x40U);
+  for (; i + kHalfLanes <= n; i += kHalfLanes) {
+    const auto x = hn::LoadU(wide, from + i);
+    const auto b = hn::BitCast(words, x);
+    const auto upper = hn::ShiftRight<16>(b);
+    const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(b, bias), hn::And(upper, last)));
+    const auto is_nan = hn::RebindMask(words, hn::IsNaN(x));
+    hn::StoreU(hn::TruncateTo(half, hn::IfThenElse(is_nan, hn::Or(upper, quiet), rounded)), half,
+               reinterpret_cast<uint16_t*>(to + i));
+  }
+#endif
+  for (; i < n; ++i) to[i] = BFloat16(from[i]);
+}
+
+void truncate_bfloat16(const float* from, BFloat16* to, int64_t n) {
   const auto* words = reinterpret_cast<const uint32_t*>(from);
   auto* bits = reinterpret_cast<uint16_t*>(to);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const uint32_t b = words[i];
-    const uint32_t rounded = (b + 0x7fffU + ((b >> 16) & 1U)) >> 16;
-    const uint32_t nan = (b >> 16) | 0x40U;
-    bits[i] = static_cast<uint16_t>((b & 0x7fffffffU) > 0x7f800000U ? nan : rounded);
-  }
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<uint32_t> wide;
+  const hn::Rebind<uint16_t, decltype(wide)> half;
+  for (; i + kHalfLanes <= n; i += kHalfLanes)
+    hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<16>(hn::LoadU(wide, words + i))), half, bits + i);
+#endif
+  for (; i < n; ++i) bits[i] = static_cast<uint16_t>(words[i] >> 16);
 }
 
 void stream(const void* from, void* to, int64_t bytes) {
@@ -88,6 +109,7 @@ HWY_EXPORT(widen_float16);
 HWY_EXPORT(narrow_float16);
 HWY_EXPORT(widen_bfloat16);
 HWY_EXPORT(narrow_bfloat16);
+HWY_EXPORT(truncate_bfloat16);
 HWY_EXPORT(stream);
 }  // namespace sorus::simd
 
@@ -99,6 +121,9 @@ void narrow(const float* from, Float16* to, int64_t n) { HWY_DYNAMIC_DISPATCH(na
 void widen(const BFloat16* from, float* to, int64_t n) { HWY_DYNAMIC_DISPATCH(widen_bfloat16)(from, to, n); }
 void narrow(const float* from, BFloat16* to, int64_t n) {
   HWY_DYNAMIC_DISPATCH(narrow_bfloat16)(from, to, n);
+}
+void truncate(const float* from, BFloat16* to, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(truncate_bfloat16)(from, to, n);
 }
 void stream_bytes(const void* from, void* to, int64_t bytes) {
   HWY_DYNAMIC_DISPATCH(stream)(from, to, bytes);

@@ -12,6 +12,8 @@ void widen(const BFloat16* from, float* to, int64_t n);
 /// Rounds to nearest even.
 void narrow(const float* from, Float16* to, int64_t n);
 void narrow(const float* from, BFloat16* to, int64_t n);
+/// Numbers that bfloat16 has.
+void truncate(const float* from, BFloat16* to, int64_t n);
 
 /// Copies bytes with non-temporal stores, for results that no cache will hold. Call finish_streams() after
 /// the last of them, before another thread reads.

@@ -40,6 +40,10 @@ inline constexpr int64_t kPieceElements = 32768;
 /// Widens 16-bit floats to float32, and rounds float32 to them: what happens around a tile function.
 [[nodiscard]] TileFunction widen_function(DType half);
 [[nodiscard]] TileFunction narrow_function(DType half);
+/// The same for float32 numbers that round_function() gave.
+[[nodiscard]] TileFunction store_function(DType half);
+/// Rounds to float32 numbers that the 16-bit float has.
+[[nodiscard]] TileFunction round_function(DType half);
 
 /// Runs a tile function over all elements of the call, operands broadcast and in any strides.
 void run_tiles(const ElementTile& tile, const KernelCall& call);
