@@ -5,10 +5,10 @@
 #include "sorus/core/tensor.h"
 #include "sorus/ops/nn/attributes.h"
 
-/// Recurrent cells and layers made of other ops. With hidden size H and input size I, gates are stacked in
-/// the weights: input weight (G * H, I), hidden weight (G * H, H), biases (G * H,), both or none defined; G
-/// is 1 for plain cells, 4 for LSTM (input, forget, cell, output), 3 for GRU (reset, update, new). Throws
-/// ShapeError naming what does not fit.
+/// Recurrent cells and layers. States are not rounded between steps. With hidden size H and input size I,
+/// gates are stacked in the weights: input weight (G * H, I), hidden weight (G * H, H), biases (G * H,), both
+/// or none defined; G is 1 for plain cells, 4 for LSTM (input, forget, cell, output), 3 for GRU (reset,
+/// update, new). Throws ShapeError naming what does not fit.
 namespace sorus {
 
 struct RecurrentWeights {

@@ -21,8 +21,7 @@ namespace {
 constexpr int64_t kPieceRows = 16;                    // samples of a piece
 constexpr int64_t kPieceSteps = 8;                    // steps whose sums over the input a piece makes at once
 constexpr int64_t kNearWeight = 3 * 1024 * 1024 / 2;  // bytes
-constexpr int64_t kFewSteps = 4;
-constexpr int64_t kPassElements = 16 * 1024;  // of the sums, worth a piece of a step's pass
+constexpr int64_t kPassElements = 16 * 1024;          // of the sums, worth a piece of a step's pass
 
 template <class S>
 HWY_INLINE BlockOf<S> sigmoid(BlockOf<S> a) {
@@ -60,7 +59,7 @@ void clear(S* to, int64_t n) {
 template <class S>
 bool goes_by_pieces(const RecurrentSizes& r) {
   const int64_t weight = r.gates * r.hidden * r.hidden * static_cast<int64_t>(sizeof(S));
-  return r.batch >= 2 * kPieceRows && r.steps >= kFewSteps && weight <= kNearWeight;
+  return r.batch >= 2 * kPieceRows && r.steps >= StepProduct<S>::kManySteps && weight <= kNearWeight;
 }
 
 template <class S>

@@ -7,9 +7,6 @@
 namespace sorus {
 namespace {
 
-/// Steps that pay for packing.
-constexpr int64_t kManySteps = 4;
-
 kernels::MatmulProblem problem_of(int64_t rows, int64_t n, int64_t k, int64_t a_row, int64_t b_row,
                                   int64_t b_column) {
   kernels::MatmulProblem p;

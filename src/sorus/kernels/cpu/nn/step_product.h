@@ -13,6 +13,8 @@ namespace sorus {
 template <class S>
 class StepProduct {
  public:
+  static constexpr int64_t kManySteps = 4;  ///< that pay for packing
+
   StepProduct(int64_t n, int64_t k, const S* b, int64_t b_row, int64_t b_column, int64_t steps,
               const void* packed = nullptr);
   /// Bytes that pack() writes; 0 where b is taken as it lies.

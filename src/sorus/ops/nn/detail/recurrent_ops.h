@@ -7,15 +7,14 @@
 namespace sorus::detail {
 
 struct RecurrentOperands {
-  Tensor x;       ///< (T, B, I) or (B, T, I)
-  Tensor h;       ///< (B, H)
-  Tensor c;       ///< as h, of LSTM alone
-  Tensor input;   ///< (G * H, I), or undefined when x is the product with it
-  Tensor weight;  ///< (G * H, H)
-  Tensor bias;    ///< (G * H,) or undefined: added to the gates' sums
-  Tensor
-      hidden_bias;  ///< (H,) or undefined, of GRU alone: added to the new gate's sum over h before the reset
-  Tensor lengths;   ///< (B,) int64 or undefined
+  Tensor x;            ///< (T, B, I) or (B, T, I)
+  Tensor h;            ///< (B, H)
+  Tensor c;            ///< as h, of LSTM alone
+  Tensor input;        ///< (G * H, I), or undefined when x is the product with it
+  Tensor weight;       ///< (G * H, H)
+  Tensor bias;         ///< (G * H,) or undefined: added to the gates' sums
+  Tensor hidden_bias;  ///< (H,) or undefined, of GRU alone: added to the new gate's sum over h
+  Tensor lengths;      ///< (B,) int64 or undefined
 };
 struct RecurrentOutput {
   Tensor y, h, c;
