@@ -44,6 +44,24 @@ TEST(PureFunction, UpdatesParametersInPlace) {
   EXPECT_EQ(step({})[0].item<float>(), 1.F);
 }
 
+TEST(PureFunction, AnUpdateIsNotSeenThroughAnotherParameterOfTheSameValue) {
+  Parameter p(vector({1, 1}), "p"), q(vector({5, 5}), "q");
+  auto step = jit_pure([&](const TensorList&) {
+    p.set_value(p.value() + 2.0);
+    q.set_value(q.value() * 3.0);
+    return TensorList{};
+  });
+  for (int i = 0; i < 2; ++i) static_cast<void>(step({}));
+  {
+    Tensor both = vector({1, 1});
+    p.set_value(both);
+    q.set_value(both);
+  }
+  static_cast<void>(step({}));
+  EXPECT_EQ(p.value().to_vector<float>(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(q.value().to_vector<float>(), (std::vector<float>{3, 3}));
+}
+
 TEST(PureFunction, DrawsNumbersAsThePlainFunctionDoes) {
   auto noisy = [](const TensorList& in) { return TensorList{in[0] + rand({3})}; };
   TensorFunction replayed = jit_pure(noisy);

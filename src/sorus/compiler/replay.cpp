@@ -294,8 +294,9 @@ class PureFunction::Replay {
   /// Nobody but this run holds the value of a handle that it updates.
   [[nodiscard]] bool given_up(size_t i) const {
     if (program_.sources[i].kind != Source::Kind::kHandle) return false;
-    auto mine = std::count(inputs_.begin(), inputs_.end(), inputs_[i]) +
-                std::count(before_.begin(), before_.end(), inputs_[i]);
+    const auto read = std::count(inputs_.begin(), inputs_.end(), inputs_[i]);
+    if (read > 1) return false;  // two handles hold it, and the update of one must not be seen by the other
+    auto mine = read + std::count(before_.begin(), before_.end(), inputs_[i]);
     bool updated = std::find(before_.begin(), before_.end(), inputs_[i]) != before_.end();
     return updated && inputs_[i]->refs.load(std::memory_order_acquire) == static_cast<uint32_t>(mine);
   }
