@@ -169,7 +169,7 @@ bool Binder::stays(const BoundArray& operand) const {
 void Binder::count_nodes(const Graph& body, ExecutableReport& report) {
   for (const Node& n : body.nodes) {
     if (n.body) {
-      ++report.epilogues;
+      ++(body.nodes.front().body ? report.bundled : report.epilogues);
       count_nodes(*n.body, report);
       continue;
     }

@@ -16,6 +16,7 @@ struct ExecutableReport {
   int nodes = 0;          ///< op calls, those inside regions included
   int regions = 0;        ///< steps that are whole fused regions
   int epilogues = 0;      ///< of these, products and convolutions with the calls that follow them
+  int bundled = 0;        ///< regions that are part of a bundle, which is one step
   int fused_nodes = 0;    ///< op calls inside them, whose values between them are never materialized
   int parts = 0;          ///< steps that other engines run
   int part_nodes = 0;     ///< op calls inside them

@@ -25,6 +25,7 @@ constexpr std::array kPasses = {
     Pass{"epilogue", Exactness::kExact, join_epilogues},
     Pass{"order", Exactness::kExact, order},
     Pass{"recompute", Exactness::kExact, recompute, [] { return memory_limit() > 0; }},
+    Pass{"bundle", Exactness::kExact, bundle, [] { return memory_limit() == 0; }},
 };
 
 bool listed(const std::vector<std::string>& names, std::string_view name) {

@@ -58,6 +58,9 @@ void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls o
 void join_epilogues(Graph& graph);
 void recompute(Graph& graph);  ///< computes values anew instead of keeping them, within memory_limit()
 void order(Graph& graph);      ///< puts calls that free memory as early as they can stand
+/// Joins small regions of one kind that do not need each other, as the updates of many parameters. Last,
+/// since the members of a bundle wait for each other; not where memory is limited.
+void bundle(Graph& graph);
 
 /// Replaces every use of value `from[i]` at once: `to[v]` is the replacement of v, itself where it stays.
 SORUS_API void replace_uses(Graph& graph, std::span<const ValueId> to);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sorus/kernels/tile/bundle.h"
 #include "sorus/kernels/tile/headed.h"
 
 namespace sorus::tile {
@@ -581,6 +582,7 @@ void Builder::find_in_place() {
 namespace {
 
 std::unique_ptr<RegionProgram> bind(const Graph& body, std::span<const Array> in) {
+  if (is_bundle(body)) return bind_bundle(body, in);
   if (is_headed(body)) return bind_headed(body, in);
   return Builder(body, in).run();
 }

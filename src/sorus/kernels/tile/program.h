@@ -93,6 +93,11 @@ struct Instruction {
 class Program final : public RegionProgram {
  public:
   void run(const RegionCall& call) const override;
+  /// The pieces of run(), for those who have a loop of their own.
+  [[nodiscard]] int64_t pieces() const { return (rows_ + piece_rows_ - 1) / piece_rows_; }
+  void run_piece(int64_t piece, const RegionCall& call) const;
+  /// Of a program without rows.
+  [[nodiscard]] int64_t elements() const { return rows_; }
   /// Computes the part of the results that belongs to a piece of the head's result, which is the operand
   /// `head` of a program that was built with one (Head). The address of that operand is not looked at.
   void run_on(const ResultPiece& piece, std::span<std::byte* const> in, std::span<std::byte* const> out,

@@ -162,10 +162,12 @@ Program::Tile Program::tile_of(std::span<std::byte* const> in, std::span<std::by
 }
 
 void Program::run(const RegionCall& call) const {
-  parallel_for((rows_ + piece_rows_ - 1) / piece_rows_, [&](int64_t piece) {
-    Tile tile = tile_of(call.in, call.out, call.slots);
-    run_rows(tile, piece * piece_rows_, std::min(rows_, (piece + 1) * piece_rows_));
-  });
+  parallel_for(pieces(), [&](int64_t piece) { run_piece(piece, call); });
+}
+
+void Program::run_piece(int64_t piece, const RegionCall& call) const {
+  Tile tile = tile_of(call.in, call.out, call.slots);
+  run_rows(tile, piece * piece_rows_, std::min(rows_, (piece + 1) * piece_rows_));
 }
 
 /// Rows of the region that lie side by side.
