@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -23,7 +24,11 @@
 namespace sorus {
 namespace {
 
+class Tasks;
+
 thread_local bool inside = false;
+thread_local int64_t own_number = 0;      // of a thread of the pool; 0 for any other
+thread_local Tasks* own_tasks = nullptr;  // those of which this thread runs one
 
 /// Loops of one caller go through their pieces from the first to the last and from the last to the first by
 /// turns: each begins with what the one before it touched last, which is what the caches still hold.
@@ -79,31 +84,14 @@ class RoundsAs {
   bool changes_;
 };
 
-/// One parallel loop. Each thread begins with a range of pieces of its own, the same one for every loop of as
-/// many pieces, so that it meets again in its cache what it wrote there; then it helps with the ranges of the
-/// others. The caller takes part and waits for the rest. Threads may look at a loop after its end, so it
-/// lives until all that hold it have let go; a caller uses the same one again as soon as that is so.
-class Loop {
+/// What is offered to the threads of the pool. They may look at it after its end, so it lives until all that
+/// hold it have let go; a caller uses the same one again as soon as that is so.
+class Work {
  public:
-  /// A loop that only the calling thread holds.
-  static Loop& begin(int64_t pieces, int64_t threads, detail::LoopBody body, void* context) {
-    Loop* loop = std::exchange(spare().loop, nullptr);
-    if (loop && loop->users_.load(std::memory_order_acquire) != 1) {
-      loop->let_go();
-      loop = nullptr;
-    }
-    if (!loop) loop = new Loop;
-    loop->set(pieces, threads, body, context);
-    return *loop;
-  }
-  /// Keeps the loop, which has ended, for the calling thread's next one; returns what a piece threw.
-  std::exception_ptr end() {
-    auto thrown = std::exchange(error_, nullptr);
-    Spare& kept = spare();
-    if (kept.loop) kept.loop->let_go();
-    kept.loop = this;
-    return thrown;
-  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  /// Takes part; `thread`: 0 for a caller, else the number of the pool's thread.
+  virtual void work(int64_t thread) = 0;
   void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() {
     if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -111,8 +99,63 @@ class Loop {
   [[nodiscard]] bool is_shared() const { return users_.load(std::memory_order_acquire) != 1; }
   [[nodiscard]] unsigned rounding() const { return rounding_; }
 
-  /// `thread`: 0 for the caller, else the number of the pool's thread.
-  void work(int64_t thread) {
+ protected:
+  Work() = default;
+  virtual ~Work() = default;
+  unsigned rounding_ = 0;
+
+ private:
+  alignas(64) std::atomic<int64_t> users_{1};
+};
+
+/// What a thread keeps for its next piece of work of one kind.
+template <class W>
+class Spare {
+ public:
+  /// One that only the calling thread holds.
+  W& take() {
+    W* kept = std::exchange(kept_, nullptr);
+    if (kept && kept->is_shared()) {
+      kept->let_go();
+      kept = nullptr;
+    }
+    return kept ? *kept : *new W;
+  }
+  void keep(W& work) {
+    if (kept_) kept_->let_go();
+    kept_ = &work;
+  }
+  Spare() = default;
+  Spare(const Spare&) = delete;
+  Spare& operator=(const Spare&) = delete;
+  ~Spare() {
+    if (kept_) kept_->let_go();
+  }
+
+ private:
+  W* kept_ = nullptr;
+};
+
+/// One parallel loop. Each thread begins with a range of pieces of its own, the same one for every loop of as
+/// many pieces, so that it meets again in its cache what it wrote there; then it helps with the ranges of the
+/// others. The caller takes part and waits for the rest.
+class Loop final : public Work {
+ public:
+  Loop() = default;
+  /// A loop that only the calling thread holds.
+  static Loop& begin(int64_t pieces, int64_t threads, detail::LoopBody body, void* context) {
+    Loop& loop = spare().take();
+    loop.set(pieces, threads, body, context);
+    return loop;
+  }
+  /// Keeps the loop, which has ended, for the calling thread's next one; returns what a piece threw.
+  std::exception_ptr end() {
+    auto thrown = std::exchange(error_, nullptr);
+    spare().keep(*this);
+    return thrown;
+  }
+
+  void work(int64_t thread) override {
     for (int64_t k = 0; k < range_count_; ++k) {
       Range& range = ranges_[(thread + k) % range_count_];
       for (int64_t i; (i = range.taken.fetch_add(1, std::memory_order_relaxed)) < range.count;) {
@@ -138,18 +181,10 @@ class Loop {
     std::atomic<int64_t> taken{0};
     int64_t begin = 0, count = 0;
   };
-  struct Spare {
-    Loop* loop = nullptr;
-    ~Spare() {
-      if (loop) std::exchange(loop, nullptr)->let_go();
-    }
-  };
-  static Spare& spare() {
-    thread_local Spare of_this_thread;
+  static Spare<Loop>& spare() {
+    thread_local Spare<Loop> of_this_thread;
     return of_this_thread;
   }
-
-  Loop() = default;
 
   void set(int64_t pieces, int64_t threads, detail::LoopBody body, void* context) {
     body_ = body, context_ = context;
@@ -180,10 +215,8 @@ class Loop {
   void* context_ = nullptr;
   int64_t range_count_ = 0;
   bool backward_ = false;
-  unsigned rounding_ = 0;
   Range ranges_[kMaxRanges];
   alignas(64) std::atomic<int64_t> left_{0};
-  std::atomic<int64_t> users_{1};
   std::atomic<bool> failed_{false};
   std::atomic<bool> sleeps_{false};  ///< the caller, until it is notified
   alignas(64) std::mutex mutex_;
@@ -191,10 +224,167 @@ class Loop {
   std::exception_ptr error_;
 };
 
-/// Where a thread of the pool finds its next loop: one cache line that it looks at, so that a loop changes
-/// hands without a lock.
+/// Tasks, some of which wait for others. Each thread takes a task that waits for nothing any more, the first
+/// in order, or else helps with a loop inside one that runs. When there is neither, a thread of the pool goes
+/// back to its seat, where it is offered more of both; the caller looks for more until all have ended.
+class Tasks final : public Work {
+ public:
+  Tasks() = default;
+  /// Tasks that only the calling thread holds.
+  static Tasks& begin(std::span<const uint64_t> before, int threads, detail::LoopBody body, void* context) {
+    Tasks& tasks = spare().take();
+    tasks.set(before, body, context);
+    tasks.offer_count_ = std::min(threads, kMostOffers);
+    return tasks;
+  }
+  /// Keeps the object, whose tasks have ended, for the calling thread's next ones; returns what one threw.
+  std::exception_ptr end() {
+    auto thrown = std::exchange(error_, nullptr);
+    spare().keep(*this);
+    return thrown;
+  }
+
+  void work(int64_t thread) override {
+    while (true) {
+      for (int i; (i = take()) >= 0;) run_one(i);
+      Work* loop = take_loop();
+      if (!loop) return;
+      const bool was_inside = std::exchange(inside, true);
+      loop->work(thread);
+      inside = was_inside;
+      loop->let_go();
+    }
+  }
+  /// The caller's part: returns when all have ended.
+  void finish(bool alone) {
+    while (true) {
+      work(0);
+      if (have_ended()) return;
+      const auto news = [&] { return have_ended() || find_ready(nullptr) >= 0 || has_loop(); };
+      if (look_for(alone, news)) continue;
+      std::unique_lock lock(mutex_);
+      sleeps_.store(true);
+      wake_.wait(lock, news);
+      sleeps_.store(false);
+    }
+  }
+  /// Offers a loop inside a task to so many of the threads that look for a task and find none.
+  void offer(Work& loop, int helpers) {
+    for (int i = 0; i < offer_count_ && helpers > 0; ++i) {
+      Work* none = nullptr;
+      loop.hold();
+      if (offers_[i].compare_exchange_strong(none, &loop))
+        --helpers;
+      else
+        loop.let_go();
+    }
+    wake();
+  }
+  void withdraw(Work& loop) {
+    for (int i = 0; i < offer_count_; ++i) {
+      Work* offered = &loop;
+      if (offers_[i].load(std::memory_order_relaxed) == offered &&
+          offers_[i].compare_exchange_strong(offered, nullptr))
+        loop.let_go();
+    }
+  }
+
+ private:
+  static Spare<Tasks>& spare() {
+    thread_local Spare<Tasks> of_this_thread;
+    return of_this_thread;
+  }
+  void set(std::span<const uint64_t> before, detail::LoopBody body, void* context) {
+    std::copy(before.begin(), before.end(), before_.begin());
+    all_ = before.size() == kMostTasks ? ~uint64_t{0} : (uint64_t{1} << before.size()) - 1;
+    body_ = body, context_ = context;
+    rounding_ = RoundsAs::of_this_thread();
+    failed_ = kMostTasks;
+    taken_.store(0, std::memory_order_relaxed);
+    ended_.store(0, std::memory_order_relaxed);
+    sleeps_.store(false, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool have_ended() const { return ended_.load() == all_; }
+  [[nodiscard]] bool has_loop() const {
+    for (int i = 0; i < offer_count_; ++i)
+      if (offers_[i].load()) return true;
+    return false;
+  }
+  Work* take_loop() {
+    for (int i = 0; i < offer_count_; ++i)
+      if (offers_[i].load())
+        if (Work* loop = offers_[i].exchange(nullptr)) return loop;
+    return nullptr;
+  }
+  /// The first task that waits for nothing and that nobody has taken, -1 when there is none; `more` says
+  /// whether there is another.
+  int find_ready(bool* more) const {
+    const uint64_t ended = ended_.load();
+    int found = -1;
+    for (uint64_t left = all_ & ~taken_.load(std::memory_order_relaxed); left; left &= left - 1) {
+      const int i = std::countr_zero(left);
+      if (before_[static_cast<size_t>(i)] & ~ended) continue;
+      if (more) *more = found >= 0;
+      if (found >= 0) break;
+      found = i;
+      if (!more) break;
+    }
+    return found;
+  }
+  int take();
+  void run_one(int i) {
+    Tasks* const outer = std::exchange(own_tasks, this);
+    const bool was_inside = std::exchange(inside, false);
+    try {
+      body_(context_, i);
+    } catch (...) {
+      fail(i);
+    }
+    inside = was_inside;
+    own_tasks = outer;
+    ended_.fetch_or(uint64_t{1} << i);
+    wake();
+  }
+  /// Those that come later in order and have not begun do not run: nobody can take them any more. Those
+  /// before do, so that what is thrown in the end is what would have been thrown by one thread.
+  void fail(int i) {
+    {
+      std::lock_guard lock(mutex_);
+      if (i < failed_) {
+        failed_ = i;
+        error_ = std::current_exception();
+      }
+    }
+    const uint64_t later = all_ & ~uint64_t{0} << i;
+    ended_.fetch_or(later & ~taken_.fetch_or(later));
+  }
+  void wake() {
+    if (!sleeps_.load()) return;
+    std::lock_guard lock(mutex_);
+    wake_.notify_all();
+  }
+
+  static constexpr int kMostTasks = 64;
+  static constexpr int kMostOffers = 16;
+  std::array<uint64_t, kMostTasks> before_{};
+  uint64_t all_ = 0;
+  detail::LoopBody body_ = nullptr;
+  void* context_ = nullptr;
+  alignas(64) std::atomic<uint64_t> taken_{0};
+  std::atomic<uint64_t> ended_{0};
+  int offer_count_ = 0;
+  alignas(64) std::array<std::atomic<Work*>, kMostOffers> offers_{};  ///< loops, each held for a thread
+  std::atomic<bool> sleeps_{false};                                   ///< the caller; written under the lock
+  alignas(64) std::mutex mutex_;
+  std::condition_variable wake_;
+  int failed_ = 0;
+  std::exception_ptr error_;
+};
+
+/// Where a thread of the pool finds its next work: one cache line that it looks at, so that it changes hands
+/// without a lock.
 struct alignas(64) Seat {
-  std::atomic<Loop*> offer{nullptr};  ///< held for the thread
+  std::atomic<Work*> offer{nullptr};  ///< held for the thread
   std::atomic<bool> works{false};     ///< a hint: it would come to an offer late
   std::atomic<bool> sleeps{false};    ///< written under the pool's lock
   alignas(64) std::condition_variable wake;
@@ -217,13 +407,28 @@ class Pool {
   void run(int64_t pieces, detail::LoopBody body, void* context) {
     const int threads = size();
     Loop& loop = Loop::begin(pieces, threads, body, context);
-    offer(loop, static_cast<int>(std::min<int64_t>(threads - 1, pieces - 1)));
+    const auto helpers = static_cast<int>(std::min<int64_t>(threads - 1, pieces - 1));
+    own_tasks ? offer_inside(loop, helpers) : offer(loop, helpers);
     inside = true;
-    loop.work(0);
+    loop.work(own_number);
     inside = false;
     loop.wait(one_each());
     if (loop.is_shared()) withdraw(loop);
     if (auto thrown = loop.end()) std::rethrow_exception(thrown);
+  }
+
+  void run_tasks(std::span<const uint64_t> before, detail::LoopBody body, void* context) {
+    Tasks& tasks = Tasks::begin(before, size(), body, context);
+    if (threads_.load(std::memory_order_acquire) < size() - 1) start_threads(size() - 1);
+    tasks.finish(one_each());
+    if (tasks.is_shared()) withdraw(tasks);
+    if (auto thrown = tasks.end()) std::rethrow_exception(thrown);
+  }
+
+  /// Offers tasks that wait for nothing to one idle thread.
+  void offer_one(Tasks& tasks) {
+    for (int i = 0; i < helping_threads(); ++i)
+      if (!seats_[i]->works.load(std::memory_order_relaxed) && offer_to(*seats_[i], tasks)) return;
   }
 
  private:
@@ -248,18 +453,7 @@ class Pool {
     for (int i = 0; i < threads && helpers > 0; ++i) {
       Seat& seat = *seats_[i];
       if (seat.works.load(std::memory_order_relaxed)) continue;
-      loop.hold();
-      Loop* none = nullptr;
-      // The offer, then the look at `sleeps`; a thread does it the other way round, so one sees the other.
-      if (!seat.offer.compare_exchange_strong(none, &loop)) {
-        loop.let_go();
-        continue;
-      }
-      --helpers;
-      if (seat.sleeps.load()) {
-        std::lock_guard lock(mutex_);
-        seat.wake.notify_one();
-      }
+      if (offer_to(seat, loop)) --helpers;
     }
     if (helpers == 0) return;
     std::lock_guard lock(mutex_);
@@ -273,16 +467,42 @@ class Pool {
     }
   }
 
+  /// Offers a loop that starts inside a task: to threads that look for one, and to idle ones at their seats.
+  void offer_inside(Loop& loop, int helpers) {
+    own_tasks->offer(loop, helpers);
+    for (int i = 0; i < helping_threads() && helpers > 0; ++i)
+      if (!seats_[i]->works.load(std::memory_order_relaxed) && offer_to(*seats_[i], loop)) --helpers;
+  }
+
+  bool offer_to(Seat& seat, Work& work) {
+    work.hold();
+    Work* none = nullptr;
+    // The offer, then the look at `sleeps`; a thread does it the other way round, so one sees the other.
+    if (!seat.offer.compare_exchange_strong(none, &work)) {
+      work.let_go();
+      return false;
+    }
+    if (seat.sleeps.load()) {
+      std::lock_guard lock(mutex_);
+      seat.wake.notify_one();
+    }
+    return true;
+  }
+
   /// Takes back what no thread has taken yet.
-  void withdraw(Loop& loop) {
+  void withdraw(Work& work) {
+    if (own_tasks) own_tasks->withdraw(work);
     for (int i = 0, threads = threads_.load(std::memory_order_acquire); i < threads; ++i) {
-      Loop* offered = &loop;
+      Work* offered = &work;
       if (seats_[i]->offer.load(std::memory_order_relaxed) == offered &&
           seats_[i]->offer.compare_exchange_strong(offered, nullptr)) {
-        loop.let_go();
+        work.let_go();
       }
     }
   }
+
+  /// Threads of the pool that may take part now.
+  int helping_threads() const { return std::min(threads_.load(std::memory_order_acquire), size() - 1); }
 
   int start_threads(int wanted) {
     std::lock_guard lock(mutex_);
@@ -297,40 +517,41 @@ class Pool {
 
   void serve(uint64_t life, Seat& seat, int64_t number) {
     inside = true;
+    own_number = number;
     while (true) {
       // The loops of one network follow each other within microseconds.
       (void)look_for(one_each(), [&] {
         return seat.offer.load(std::memory_order_acquire) || waiting_.load(std::memory_order_acquire) > 0;
       });
-      Loop* loop = nullptr;
-      if (seat.offer.load(std::memory_order_relaxed)) loop = seat.offer.exchange(nullptr);
-      if (!loop) loop = wait_for_loop(life, seat);
-      if (!loop) return;
+      Work* next = nullptr;
+      if (seat.offer.load(std::memory_order_relaxed)) next = seat.offer.exchange(nullptr);
+      if (!next) next = wait_for_work(life, seat);
+      if (!next) return;
       seat.works.store(true, std::memory_order_relaxed);
       {
-        const RoundsAs caller(loop->rounding());
-        loop->work(number);
+        const RoundsAs caller(next->rounding());
+        next->work(number);
       }
       seat.works.store(false, std::memory_order_relaxed);
-      loop->let_go();
+      next->let_go();
     }
   }
 
-  /// Sleeps until there is a loop; null when the process was forked meanwhile.
-  Loop* wait_for_loop(uint64_t life, Seat& seat) {
-    Loop* loop = nullptr;
+  /// Sleeps until there is some; null when the process was forked meanwhile.
+  Work* wait_for_work(uint64_t life, Seat& seat) {
+    Work* next = nullptr;
     std::unique_lock lock(mutex_);
     seat.sleeps.store(true);
     seat.wake.wait(lock, [&] {
-      if (life == life_ && queue_.empty()) loop = seat.offer.exchange(nullptr);
-      return loop || !queue_.empty() || life != life_;
+      if (life == life_ && queue_.empty()) next = seat.offer.exchange(nullptr);
+      return next || !queue_.empty() || life != life_;
     });
     seat.sleeps.store(false);
-    if (life != life_ || loop) return loop;
-    loop = queue_.front();
+    if (life != life_ || next) return next;
+    next = queue_.front();
     queue_.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
-    return loop;
+    return next;
   }
 
   void before_fork() { mutex_.lock(); }
@@ -355,6 +576,18 @@ class Pool {
   uint64_t life_ = 0;
 };
 
+int Tasks::take() {
+  while (true) {
+    bool more = false;
+    const int i = find_ready(&more);
+    if (i < 0) return i;
+    const uint64_t bit = uint64_t{1} << i;
+    if (taken_.fetch_or(bit) & bit) continue;
+    if (more) Pool::instance().offer_one(*this);
+    return i;
+  }
+}
+
 }  // namespace
 
 int num_threads() { return Pool::instance().size(); }
@@ -377,6 +610,15 @@ void run_pieces(int64_t pieces, LoopBody body, void* context) {
     return;
   }
   Pool::instance().run(pieces, body, context);
+}
+
+void run_tasks(std::span<const uint64_t> before, LoopBody body, void* context) {
+  SORUS_INTERNAL(before.size() <= 64, "parallel_tasks: {} tasks at once", before.size());
+  if (before.size() <= 1 || inside || own_tasks || Pool::instance().size() == 1) {
+    for (size_t i = 0; i < before.size(); ++i) body(context, static_cast<int64_t>(i));
+    return;
+  }
+  Pool::instance().run_tasks(before, body, context);
 }
 
 }  // namespace detail

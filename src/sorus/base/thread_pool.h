@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "sorus/base/export.h"
@@ -22,6 +23,7 @@ SORUS_API void set_num_threads(int n);
 namespace detail {
 using LoopBody = void (*)(void* context, int64_t piece);
 SORUS_API void run_pieces(int64_t pieces, LoopBody body, void* context);
+SORUS_API void run_tasks(std::span<const uint64_t> before, LoopBody body, void* context);
 }  // namespace detail
 
 /// Calls body(i) once for every i in [0, pieces), on the pool and the calling thread, and returns when all
@@ -53,6 +55,20 @@ void parallel_ranges(int64_t count, int64_t grain, Body&& body) {
     int64_t begin = i * grain;
     body(begin, begin + grain < count ? begin + grain : count);
   });
+}
+
+/// Calls body(i) once for every task i in [0, before.size()), at most 64, several at once where threads are
+/// idle: task i begins when those of `before[i]` (a bit each, of lower numbers) have ended, and sees what
+/// they wrote. A task may start parallel loops: threads that have no task help with them. Without other
+/// threads, in a loop, and inside a task, the tasks run one after the other. When one throws, later ones that
+/// have not begun do not run, those of lower numbers do; what the task of the lowest number threw is
+/// rethrown. Takes no lock and allocates nothing, as a rule.
+template <class Body>
+void parallel_tasks(std::span<const uint64_t> before, Body&& body) {
+  detail::run_tasks(
+      before,
+      [](void* context, int64_t task) { (*static_cast<std::remove_reference_t<Body>*>(context))(task); },
+      const_cast<void*>(static_cast<const void*>(&body)));
 }
 
 }  // namespace sorus
