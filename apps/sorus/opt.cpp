@@ -47,7 +47,7 @@ void write_picture(const std::string& path, const sorus::Graph& graph) {
 void print_report(const sorus::ExecutableReport& r) {
   fmt::print(stderr, "nodes {}, of which {} in {} fused regions, kernel calls {}, views {}, ", r.nodes,
              r.fused_nodes, r.regions, r.steps, r.views);
-  fmt::print(stderr, "epilogues {}, bundled {}, ", r.epilogues, r.bundled);
+  fmt::print(stderr, "epilogues {}, bundled {}, at once with others {}, ", r.epilogues, r.bundled, r.tasks);
   fmt::print(stderr, "layout conversions {}, in place {}\n", r.conversions, r.in_place);
   if (r.parts > 0)
     fmt::print(stderr, "parts of other engines {}, nodes in them {}, border copies {}\n", r.parts,

@@ -37,7 +37,7 @@ TEST(MemoryPlan, NoTwoLiveBuffersOverlap) {
     }
     MemoryPlan plan = plan_memory(buffers);
     expect_sound(buffers, plan);
-    EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
+    EXPECT_GE(plan.arena_bytes, most_alive(buffers));
     EXPECT_LE(plan.arena_bytes, plan.naive_bytes);
   }
 }
@@ -47,8 +47,22 @@ TEST(MemoryPlan, AChainNeedsTwoBuffers) {
   for (int32_t i = 0; i < 10; ++i) chain.push_back({1000, i, i + 1});
   MemoryPlan plan = plan_memory(chain);
   EXPECT_EQ(plan.arena_bytes, 2 * aligned(1000));
-  EXPECT_EQ(plan.lower_bound_bytes, 2 * aligned(1000));
+  EXPECT_EQ(most_alive(chain), 2 * aligned(1000));
   EXPECT_EQ(plan.naive_bytes, 10 * aligned(1000));
+}
+
+TEST(MemoryPlan, BuffersOfOnePlaceShareWhereTasksWaitForEachOther) {
+  // Task 0 writes a, task 1 reads a and writes b, task 2 reads b and writes c; task 3 waits for nobody.
+  const BufferLife a{1000, 0, 0, 0b000, 0b0011};
+  const BufferLife b{1000, 0, 0, 0b001, 0b0110};
+  const BufferLife c{1000, 0, 1, 0b011, 0b1};
+  const BufferLife beside{1000, 0, 0, 0b000, 0b1000};
+  EXPECT_EQ(plan_memory(std::vector{a, b}).arena_bytes, 2 * aligned(1000));
+  EXPECT_EQ(plan_memory(std::vector{a, b, c}).arena_bytes, 2 * aligned(1000));
+  EXPECT_EQ(plan_memory(std::vector{a, c}).arena_bytes, aligned(1000));
+  EXPECT_EQ(plan_memory(std::vector{a, c, beside}).arena_bytes, 2 * aligned(1000));
+  const BufferLife later{1000, 1, 1};
+  EXPECT_EQ(plan_memory(std::vector{a, beside, later}).arena_bytes, 2 * aligned(1000));
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ std::shared_ptr<const Executable::Binding> Binder::run() {
     binding_->steps[s].node = &graph_.nodes[static_cast<size_t>(step_nodes_[s])];
   for (ValueId v : graph_.outputs) binding_->outputs.push_back(values_[static_cast<size_t>(v)]);
   settle_buffers();
+  schedule();
   plan();
   return std::move(binding_);
 }
@@ -390,24 +391,6 @@ void Binder::settle_buffers() {
     for (uint32_t i = s.in_count; i < s.in_count + s.out_count; ++i)
       s.takes_input |=
           binding_->buffers[static_cast<size_t>(binding_->arrays[s.first + i].buffer)].donor >= 0;
-}
-
-void Binder::plan() {
-  std::vector<BufferLife> lives;
-  std::vector<Buffer*> planned;
-  for (Buffer& b : binding_->buffers) {
-    if (b.place != Place::kArena) continue;
-    lives.push_back({b.bytes, b.first, b.last});
-    planned.push_back(&b);
-  }
-  MemoryPlan plan = plan_memory(lives);
-  for (size_t i = 0; i < planned.size(); ++i) planned[i]->arena_offset = plan.offsets[i];
-  binding_->arena_bytes = plan.arena_bytes;
-  ExecutableReport& r = binding_->report;
-  r.steps = static_cast<int>(binding_->steps.size());
-  r.planned_bytes = plan.arena_bytes;
-  r.naive_bytes = plan.naive_bytes;
-  r.lower_bound_bytes = plan.lower_bound_bytes;
 }
 
 }  // namespace sorus

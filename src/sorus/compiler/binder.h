@@ -14,6 +14,9 @@ namespace sorus {
                                                                     std::span<const Strides> input_strides,
                                                                     EngineParts& parts);
 
+/// The steps as they are scheduled, and what they touch.
+[[nodiscard]] std::vector<PlannedStep> planned_steps_of(const Executable::Binding& binding);
+
 /// Resolves a graph for given input strides, node by node in order. Used once.
 class Binder {
  public:
@@ -51,6 +54,9 @@ class Binder {
   void note_use(int32_t buffer, ValueId v);
   void touch(int32_t buffer);
   void settle_buffers();
+  [[nodiscard]] StepFacts facts_of(size_t step) const;
+  void schedule();
+  [[nodiscard]] std::vector<BufferLife> lives() const;
   void plan();
 
   std::shared_ptr<const Graph> owner_;

@@ -5,6 +5,7 @@
 #include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/executable.h"
 #include "sorus/compiler/prepacked.h"
+#include "sorus/compiler/schedule.h"
 #include "sorus/ir/region.h"
 
 namespace sorus {
@@ -59,6 +60,7 @@ struct Executable::Binding {
   std::vector<Strides> input_strides;
   std::vector<BoundArray> arrays;
   std::vector<Step> steps;
+  Schedule schedule;
   std::vector<Buffer> buffers;
   std::vector<BoundValue> outputs;
   mutable PrepackedOperands prepacked;

@@ -52,10 +52,11 @@ void write_file(const std::string& path, std::string_view text) {
 
 std::string report_text(const ExecutableReport& r, const std::string& times) {
   return fmt::format(
-      "nodes {}\nkernel calls {}\nfused regions {}\nnodes in regions {}\nviews {}\nlayout conversions "
+      "nodes {}\nkernel calls {}\nof these, at once with others {}\nfused regions {}\nnodes in regions "
+      "{}\nviews {}\nlayout conversions "
       "{}\nwritten in place {}\n"
       "inputs that may be overwritten {}\nplanned bytes {}\nnaive bytes {}\nlower bound bytes {}\n{}",
-      r.nodes, r.steps, r.regions, r.fused_nodes, r.views, r.conversions, r.in_place, r.donations,
+      r.nodes, r.steps, r.tasks, r.regions, r.fused_nodes, r.views, r.conversions, r.in_place, r.donations,
       r.planned_bytes, r.naive_bytes, r.lower_bound_bytes, times);
 }
 

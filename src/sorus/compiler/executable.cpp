@@ -1,6 +1,7 @@
 #include "sorus/compiler/executable.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -31,24 +32,17 @@ class Run {
   }
 
   /// True once a step has begun that may write over a donated input.
-  [[nodiscard]] bool overwrites() const { return overwrites_; }
+  [[nodiscard]] bool overwrites() const { return overwrites_.load(std::memory_order_relaxed); }
 
   void run_steps(std::span<const AttrsBox> slots) {
     const DenormalControl control;
-    SmallVector<Array, 8> arrays;
-    for (const Step& s : b_.steps) {
-      overwrites_ |= s.takes_input;
-      if (s.region) {
-        run_region(s, slots);
-        continue;
-      }
-      arrays.clear();
-      for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
-        const BoundArray& a = b_.arrays[s.first + i];
-        arrays.push_back(a.array);
-        if (a.buffer >= 0) arrays.back().data = base_[static_cast<size_t>(a.buffer)] + a.offset;
-      }
-      s.kernel ? run_kernel(s, arrays, slots) : run_other(s, arrays);
+    for (const Stage& stage : b_.schedule.stages) {
+      const Step* steps = b_.steps.data() + stage.first;
+      if (stage.is_parallel)
+        parallel_tasks(std::span(b_.schedule.before).subspan(stage.first, stage.count),
+                       [&](int64_t i) { run_step(steps[i], slots); });
+      else
+        for (uint32_t i = 0; i < stage.count; ++i) run_step(steps[i], slots);
     }
   }
 
@@ -71,6 +65,18 @@ class Run {
   }
 
  private:
+  void run_step(const Step& s, std::span<const AttrsBox> slots) {
+    if (s.takes_input) overwrites_.store(true, std::memory_order_relaxed);
+    if (s.region) return run_region(s, slots);
+    SmallVector<Array, 8> arrays;
+    for (uint32_t i = 0; i < s.in_count + s.out_count; ++i) {
+      const BoundArray& a = b_.arrays[s.first + i];
+      arrays.push_back(a.array);
+      if (a.buffer >= 0) arrays.back().data = base_[static_cast<size_t>(a.buffer)] + a.offset;
+    }
+    s.kernel ? run_kernel(s, arrays, slots) : run_other(s, arrays);
+  }
+
   std::byte* address(const Buffer& buffer, std::span<const Ref<Value>> inputs) {
     switch (buffer.place) {
       case Place::kInput:
@@ -170,7 +176,7 @@ class Run {
   std::span<const Ref<Value>> inputs_;
   std::span<const char> donated_;
   bool check_;
-  bool overwrites_ = false;
+  std::atomic<bool> overwrites_{false};
   SmallVector<std::byte*, 64> base_;
   SmallVector<Ref<Storage>, 16> owned_;
   Ref<Storage> arena_;
@@ -243,10 +249,13 @@ size_t Executable::bytes() const {
   return bytes;
 }
 
-ExecutableReport Executable::report() {
+std::shared_ptr<const Executable::Binding> Executable::row_major_binding() {
   SmallVector<Strides, 16> strides;
   for (ValueId v : graph_->inputs) strides.push_back(Strides::contiguous(graph_->type(v).shape));
-  return binding_for(strides)->report;
+  return binding_for(strides);
 }
+
+ExecutableReport Executable::report() { return row_major_binding()->report; }
+std::vector<PlannedStep> Executable::planned_steps() { return planned_steps_of(*row_major_binding()); }
 
 }  // namespace sorus

@@ -22,6 +22,7 @@ struct ExecutableReport {
   int part_nodes = 0;     ///< op calls inside them
   int border_copies = 0;  ///< values that parts take into, or give back from, memory of their own
   int steps = 0;          ///< kernels, regions and parts that run
+  int tasks = 0;          ///< of these, steps that may run beside others
   int views = 0;          ///< results that are free
   int conversions = 0;    ///< operands copied into another layout
   int in_place = 0;       ///< results written over a dead operand
@@ -31,8 +32,26 @@ struct ExecutableReport {
   int64_t lower_bound_bytes = 0;
 };
 
+/// What a step of a bound program reads or writes: bytes of the arena, or of a buffer of its own.
+struct MemoryUse {
+  int32_t buffer = -1;  ///< what is meant to be there
+  int32_t space = -1;   ///< -1: the arena; else the memory, which no other space shares
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool is_written = false;
+  bool is_given = false;  ///< it has a value before the first step
+};
+
+/// A step as it is scheduled, for tests.
+struct PlannedStep {
+  int32_t place = 0;    ///< steps of one place may run at once, those of a lower one have ended before
+  uint64_t before = 0;  ///< those of its place that have ended before it begins, from the first of them
+  std::vector<MemoryUse> uses;
+};
+
 /// A graph with resolved kernels and planned buffers. It is bound once for each set of input strides, in a
-/// bounded cache. Running it is thread-safe; it gives the bits of running the graph's calls one by one.
+/// bounded cache. Steps that do not need each other run at once where that pays (compiler/schedule.h).
+/// Running it is thread-safe; it gives the bits of running the graph's calls one by one.
 class SORUS_API Executable {
  public:
   /// Takes a verified graph whose shapes are concrete.
@@ -56,10 +75,13 @@ class SORUS_API Executable {
   [[nodiscard]] size_t bytes() const;
   /// The report for row-major inputs.
   [[nodiscard]] ExecutableReport report();
+  /// Its steps, likewise, in the order in which one thread runs them.
+  [[nodiscard]] std::vector<PlannedStep> planned_steps();
 
   struct Binding;  ///< private to the compiler: compiler/binding.h
 
  private:
+  std::shared_ptr<const Binding> row_major_binding();
   std::shared_ptr<const Binding> binding_for(std::span<const Strides> strides);
   /// Null when there is none; under the lock.
   [[nodiscard]] std::shared_ptr<const Binding> known_binding(std::span<const Strides> strides) const;

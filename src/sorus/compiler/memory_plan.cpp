@@ -8,21 +8,12 @@ namespace {
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bool overlap(const BufferLife& a, const BufferLife& b) { return a.first <= b.last && b.first <= a.last; }
-
-int64_t lower_bound(std::span<const BufferLife> buffers) {
-  int32_t steps = 0;
-  for (const BufferLife& b : buffers) steps = std::max(steps, b.last + 1);
-  std::vector<int64_t> change(static_cast<size_t>(steps) + 1, 0);
-  for (const BufferLife& b : buffers) {
-    change[static_cast<size_t>(b.first)] += aligned(b.bytes);
-    change[static_cast<size_t>(b.last) + 1] -= aligned(b.bytes);
-  }
-  int64_t now = 0;
-  int64_t most = 0;
-  for (int64_t c : change) most = std::max(most, now += c);
-  return most;
+/// Whether all that touches `a` has ended before anything touches `b`.
+bool precedes(const BufferLife& a, const BufferLife& b) {
+  return a.last < b.first || (a.last == b.first && (a.last_tasks & ~b.first_before) == 0);
 }
+
+bool overlap(const BufferLife& a, const BufferLife& b) { return !precedes(a, b) && !precedes(b, a); }
 
 }  // namespace
 
@@ -55,8 +46,21 @@ MemoryPlan plan_memory(std::span<const BufferLife> buffers) {
                                    [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
                   i);
   }
-  plan.lower_bound_bytes = lower_bound(buffers);
   return plan;
+}
+
+int64_t most_alive(std::span<const BufferLife> buffers) {
+  int32_t steps = 0;
+  for (const BufferLife& b : buffers) steps = std::max(steps, b.last + 1);
+  std::vector<int64_t> change(static_cast<size_t>(steps) + 1, 0);
+  for (const BufferLife& b : buffers) {
+    change[static_cast<size_t>(b.first)] += aligned(b.bytes);
+    change[static_cast<size_t>(b.last) + 1] -= aligned(b.bytes);
+  }
+  int64_t now = 0;
+  int64_t most = 0;
+  for (int64_t c : change) most = std::max(most, now += c);
+  return most;
 }
 
 }  // namespace sorus
