@@ -294,6 +294,8 @@ void pack_a(int64_t rows, int64_t k, const float* from, int64_t row, int64_t col
   constexpr int64_t kGroup = 8;  // panels written side by side: three cache lines of each row
   constexpr int64_t kLine = 16;
   constexpr int64_t kAhead = 8;
+  constexpr hn::CappedTag<float, 8> w;
+  constexpr auto kWide = static_cast<int64_t>(hn::MaxLanes(w));
   int64_t whole = row == 1 ? rows / kBlockRows : 0;
   for (int64_t i = 0; i < whole; i += kGroup) {
     int64_t count = std::min(kGroup, whole - i);
@@ -301,8 +303,14 @@ void pack_a(int64_t rows, int64_t k, const float* from, int64_t row, int64_t col
       const float* f = from + p * column + i * kBlockRows;
       float* t = to + i * panel + p * kBlockRows;
       for (int64_t at = 0; at < count * kBlockRows; at += kLine) hwy::Prefetch(f + kAhead * column + at);
-      for (int64_t g = 0; g < count; ++g, f += kBlockRows, t += panel)
-        std::memcpy(t, f, kBlockRows * sizeof(float));
+      int64_t g = 0;
+      if constexpr (kWide > kBlockRows) {
+        // What is written too much is written again for the next column.
+        const int64_t wide =
+            p + 1 < k ? std::min(count, (rows - i * kBlockRows - (kWide - kBlockRows)) / kBlockRows) : 0;
+        for (; g < wide; ++g, f += kBlockRows, t += panel) hn::StoreU(hn::LoadU(w, f), w, t);
+      }
+      for (; g < count; ++g, f += kBlockRows, t += panel) std::memcpy(t, f, kBlockRows * sizeof(float));
     }
   }
   for (int64_t i = whole * kBlockRows; i < rows; i += kBlockRows) {
