@@ -123,7 +123,6 @@ void run_pieces(const KernelCall& call, const PieceTaker& taker) { multiply_nati
 size_t prepacked_bytes(const KernelCall& call) {
   if (call.in[1].rank() != 2 || call.out[0].numel() == 0 || call.in[1].numel() == 0) return 0;
   kernels::MatmulProblem problem = problem_of(call, native_type(call));
-  if (problem.m == 1) return 0;  // each weight is read once, where it lies: a copy would only take memory
   const size_t planned = kernels::matmul::workspace(problem);
   problem.b_is_packed = true;
   if (kernels::matmul::workspace(problem) > planned) return 0;
