@@ -342,6 +342,9 @@ class Cell:
         try:
             if _calls.boundaries:  # graph mode: the outermost call is a boundary
                 return _calls.boundaries(self, self._run, args, kwargs)
+            state = self.__dict__
+            if state["_hooks"] is None and state["_cast_to"] is None and not _core.in_gradient_scope():
+                return self.construct(*args, **kwargs)  # as _run does, two calls sooner
             return self._run(*args, **kwargs)
         except Exception as error:
             told = _errors.told_in(error, self, args, kwargs)
