@@ -202,6 +202,45 @@ TEST(Bundle, KeepsBitsForAnyNumberOfThreadsAndWritesInPlace) {
   set_num_threads(before);
 }
 
+TEST(Bundle, SixteenBitMembersKeepTheirBits) {
+  // Parameters and their momentum are float32, gradients 16 bits wide.
+  for (const char* half : {"bfloat16", "float16"}) {
+    std::string head = "graph @step(%0: float32()", body, results;
+    int next = 1 + 9;
+    for (int i = 0; i < 3; ++i) {
+      const std::string type = fmt::format("({},)", 30 * i + 5);
+      const int p = 3 * i + 1;
+      head += fmt::format(", %{}: float32{}, %{}: {}{}, %{}: {}{}", p, type, p + 1, half, type, p + 2, half,
+                          type);
+      body += fmt::format("  %{} = add(%{}, %{}) : {}{}\n", next, p + 1, p + 2, half, type);
+      body += fmt::format("  %{} = cast(%{}) {{dtype=float32}} : float32{}\n", next + 1, next, type);
+      body += fmt::format("  %{} = mul(%0, %{}) : float32{}\n", next + 2, next + 1, type);
+      body += fmt::format("  %{} = sub(%{}, %{}) : float32{}\n", next + 3, p, next + 2, type);
+      results += fmt::format("{}%{}, %{}", i > 0 ? ", " : "", next + 3, next);
+      next += 4;
+    }
+    const std::string text = head + ") {\n" + body + "  return " + results + "\n}\n";
+    EXPECT_EQ(report_of(text).bundled, 3);
+    auto bytes = [](Graph graph) {
+      std::mt19937 random(9);
+      std::vector<Ref<Value>> in, out(graph.outputs.size());
+      for (ValueId v : graph.inputs) {
+        in.push_back(make_dense(graph.type(v)));
+        visit_floating(graph.type(v).dtype, [&]<class T>(std::type_identity<T>) {
+          for (int64_t i = 0; i < graph.type(v).shape.numel(); ++i)
+            reinterpret_cast<T*>(in.back()->bytes())[i] = T(static_cast<float>(random() % 2001) / 1000 - 1);
+        });
+      }
+      std::vector<char> donated(in.size(), 1);
+      Executable(std::move(graph)).run(in, donated, {}, out, false);
+      std::vector<std::vector<std::byte>> all;
+      for (const Ref<Value>& v : out) all.emplace_back(v->bytes(), v->bytes() + v->storage->bytes());
+      return all;
+    };
+    EXPECT_TRUE(bytes(Graph::parse(text)) == bytes(bundled(text))) << half;
+  }
+}
+
 TEST(Bundle, AWholeStepKeepsItsBits) {
   for (int layers : {2, 6}) {
     const std::string text = training_step(layers);
