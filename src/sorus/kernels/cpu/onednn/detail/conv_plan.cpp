@@ -245,6 +245,10 @@ int64_t conv_pieces(const ConvProblem& p) {
   // 16-bit arithmetic is two to eight times as fast, and a call of an AMX kernel costs some 10 microseconds.
   double unit = p.type == ElementType::kFloat32 ? 4e6 : 48e6;
   double work = p.flops();
+  // A depthwise layer takes the time of its memory, not of its arithmetic.
+  constexpr double kPerElement = 80;
+  if (p.groups > 1 && p.groups == p.in_channels)
+    work = std::max(work, kPerElement * static_cast<double>(p.n * p.out_positions() * p.out_channels));
   // A power of two, so that equal pieces keep 2, 4 or 8 threads equally busy.
   auto few = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp(work / unit, 1.0, 16.0))));
   return std::clamp(static_cast<int64_t>(work / (16 * unit)), few, int64_t{128});
