@@ -4,6 +4,9 @@
 #include <limits>
 #include <random>
 
+#include "sorus/autograd/grad.h"
+#include "sorus/ops/shape/shape_ops.h"
+
 namespace sorus::samples {
 namespace {
 
@@ -176,6 +179,18 @@ Call call_of(Tensor (*f)(const Tensor&, const Tensor&)) {
 }
 Call call_of(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&)) {
   return [f](const TensorList& in) { return TensorList{f(in[0], in[1], in[2])}; };
+}
+
+Call gradients_of(Call f) {
+  return [f = std::move(f)](const TensorList& t) {
+    const Pullback p = vjp(f, t);
+    TensorList seeds;
+    for (const Tensor& v : p.values) seeds.push_back(sorus::full(v.type(), 1));
+    TensorList out;
+    for (Tensor& g : p.pull(seeds))
+      if (g.defined()) out.push_back(std::move(g));
+    return out;
+  };
 }
 
 }  // namespace sorus::samples

@@ -43,6 +43,8 @@ std::vector<DType> numbers();  ///< floats and integers
 std::vector<DType> any_type();
 
 using Call = std::function<TensorList(const TensorList&)>;
+/// The gradients of `f` for ones as those of its results.
+[[nodiscard]] Call gradients_of(Call f);
 using Reference = std::function<std::vector<HostArray>(const std::vector<HostArray>&)>;
 
 struct Input {

@@ -1,6 +1,5 @@
 #include "sorus/ops/nn/attention.h"
 
-#include "sorus/autograd/grad.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/nn/reference.h"
@@ -56,19 +55,6 @@ OP_SAMPLES(attention) {
                            attention_call()));
   list.push_back(sample_of("no rows", operands({2}, 0, 3, 2, 2), attention_call()));
   return list;
-}
-
-/// The gradients for ones.
-Call gradients_of(Call f) {
-  return [f = std::move(f)](const TensorList& t) {
-    const Pullback p = vjp(f, t);
-    TensorList seeds;
-    for (const Tensor& v : p.values) seeds.push_back(sorus::full(v.type(), 1));
-    TensorList out;
-    for (Tensor& g : p.pull(seeds))
-      if (g.defined()) out.push_back(std::move(g));
-    return out;
-  };
 }
 
 /// More rows than a block: results and gradients between kernels, strides, threads and modes.

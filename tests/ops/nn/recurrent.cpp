@@ -1,6 +1,5 @@
 #include "sorus/ops/nn/recurrent.h"
 
-#include "sorus/autograd/grad.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/shape/shape_ops.h"
@@ -138,19 +137,6 @@ OP_SAMPLES(recurrent_train) {
       list.push_back(s);
     }
   return list;
-}
-
-/// The gradients for ones.
-Call gradients_of(Call f) {
-  return [f = std::move(f)](const TensorList& t) {
-    const Pullback p = vjp(f, t);
-    TensorList seeds;
-    for (const Tensor& v : p.values) seeds.push_back(sorus::full(v.type(), 1));
-    TensorList out;
-    for (Tensor& g : p.pull(seeds))
-      if (g.defined()) out.push_back(std::move(g));
-    return out;
-  };
 }
 
 /// Samples in pieces, with a piece of another size; numbers that fill no whole block; weights packed.
