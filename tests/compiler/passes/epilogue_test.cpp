@@ -10,6 +10,7 @@
 #include "sorus/compiler/executable.h"
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/core/tensor.h"
+#include "tests/compiler/passes/training_step.h"
 
 /// Products and convolutions with what follows them: which graphs are joined, and that joined ones keep every
 /// bit, for every kind of kernel that hands over its result piece by piece.
@@ -93,6 +94,23 @@ int expect_same_bits(const std::string& text) {
   }
   EXPECT_GE(report.nodes, plain_report.nodes);  // a reshape may stand inside and beside the call
   return report.epilogues;
+}
+
+/// An update stands behind the product that reads the old weight, so that it can be written over it.
+TEST(Epilogue, UpdatesOfWeightsAreInPlace) {
+  for (int layers : {1, 2, 6, 12}) {
+    SCOPED_TRACE(layers);
+    const Graph plain = Graph::parse(training_step(layers));
+    Graph graph = plain;
+    PassOptions options;
+    options.only = {"fuse", "epilogue", "order"};
+    run_passes(graph, options);
+    ExecutableReport plain_report, report;
+    const Bytes expected = bytes_of(results_of(plain, &plain_report));
+    EXPECT_TRUE(bytes_of(results_of(std::move(graph), &report)) == expected);
+    EXPECT_GE(report.epilogues, layers);
+    EXPECT_EQ(report.donations, layers);
+  }
 }
 
 TEST(Epilogue, AProductAndWhatFollowsBecomeOneCall) {

@@ -20,7 +20,8 @@ struct Join {
   int32_t head = kNobody;
   int32_t reshape = kNobody;  ///< of the head's result, kNobody for none
   int32_t rest = kNobody;
-  int32_t place = kNobody;  ///< node of these where the call will stand
+  int32_t place =
+      kNobody;  ///< node where the call will stand, one of these or an earlier one that it follows
 };
 
 class Joiner {
@@ -42,7 +43,9 @@ class Joiner {
   [[nodiscard]] bool follows(const Node& n) const;
   [[nodiscard]] bool is_reshape(const Node& n) const;
   [[nodiscard]] bool can_rise(const Join& join) const;
-  [[nodiscard]] bool can_sink(const Join& join) const;
+  [[nodiscard]] bool can_sink(const Join& join, int32_t to) const;
+  [[nodiscard]] int32_t last_reader(ValueId v, int32_t before) const;
+  [[nodiscard]] int32_t overwrites_after(const Join& join) const;
   [[nodiscard]] bool read_elsewhere(ValueId v, const Join& join) const;
   void rewrite();
   void emit(int32_t node);
@@ -172,13 +175,41 @@ Join Joiner::join_with(ValueId operand, int32_t rest) const {
   };
   if (!is_first(head.out[0]) || !is_first(operand)) return {};
   if (join.reshape >= 0 && std::find(r.in.begin(), r.in.end(), head.out[0]) != r.in.end()) return {};
-  if (can_rise(join))
-    join.place = join.head;
-  else if (can_sink(join))
+  if (can_rise(join)) {
+    const int32_t reader = overwrites_after(join);
+    join.place = reader > join.head && can_sink(join, reader) ? reader : join.head;
+  } else if (can_sink(join, rest)) {
     join.place = rest;
-  else
+  } else {
     return {};
+  }
   return join;
+}
+
+/// The last call before another that reads a value or a view of it.
+int32_t Joiner::last_reader(ValueId v, int32_t before) const {
+  int32_t last = kNobody;
+  for (int32_t reader : readers(v)) {
+    if (reader >= before) continue;
+    const int32_t join = join_of_[static_cast<size_t>(reader)];
+    last = std::max({last, reader, join < 0 ? kNobody : joins_[static_cast<size_t>(join)].place});
+    if (!node(reader).op->view) continue;
+    for (ValueId view : node(reader).out) last = std::max(last, last_reader(view, before));
+  }
+  return last;
+}
+
+/// A result that leaves the graph, as a new weight does, may be written over an input, as the old one, when
+/// the last call has read that: this call.
+int32_t Joiner::overwrites_after(const Join& join) const {
+  int32_t after = kNobody;
+  for (ValueId out : node(join.rest).out) {
+    if (readers(out).empty() || readers(out).back() != kResult) continue;
+    for (ValueId in : node(join.rest).in)
+      if (in != kNoValue && producer(in) < 0 && bytes(in) == bytes(out))
+        after = std::max(after, last_reader(in, join.rest));
+  }
+  return after;
 }
 
 /// The calls can run where the head does: what they need beside its result is there, or can be had before it
@@ -206,8 +237,9 @@ bool Joiner::can_rise(const Join& join) const {
   return true;
 }
 
-/// The head can run where the calls do: its operands are not kept for longer, but for less than its result.
-bool Joiner::can_sink(const Join& join) const {
+/// The head can run at a later place, as that of the calls: its operands are not kept for longer, but for
+/// less than its result.
+bool Joiner::can_sink(const Join& join, int32_t to) const {
   int64_t more = -bytes(node(join.head).out[0]);
   for (ValueId v : node(join.head).in) {
     if (v == kNoValue) continue;
@@ -216,7 +248,7 @@ bool Joiner::can_sink(const Join& join) const {
       v = node(producer(v)).in[0];
       until = std::max(until, readers(v).back());
     }
-    if (producer(v) >= 0 && until < join.rest) more += bytes(v);
+    if (producer(v) >= 0 && until < to) more += bytes(v);
   }
   return more <= kWaitingBytes;
 }
@@ -270,14 +302,13 @@ void Joiner::emit_join(int32_t index) {
 
 void Joiner::rewrite() {
   emitted_.assign(graph_.nodes.size(), 0);
+  std::vector<std::vector<int32_t>> at(graph_.nodes.size());  // by node: joins that stand there
+  for (size_t j = 0; j < joins_.size(); ++j)
+    at[static_cast<size_t>(joins_[j].place)].push_back(static_cast<int32_t>(j));
   for (size_t i = 0; i < emitted_.size(); ++i) {
-    if (emitted_[i]) continue;
-    const auto at = static_cast<int32_t>(i);
-    const int32_t join = join_of_[i];
-    if (join < 0)
-      emit(at);
-    else if (joins_[static_cast<size_t>(join)].place == at)
-      emit_join(join);
+    if (!emitted_[i] && join_of_[i] < 0) emit(static_cast<int32_t>(i));
+    for (int32_t join : at[i])
+      if (!emitted_[static_cast<size_t>(joins_[static_cast<size_t>(join)].head)]) emit_join(join);
   }
   graph_.nodes = std::move(order_);
 }
