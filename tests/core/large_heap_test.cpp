@@ -101,5 +101,25 @@ TEST(Allocator, CountsWhatIsLiveAndGivesMemoryBack) {
   EXPECT_LE(memory_stats().reserved, before.reserved + static_cast<int64_t>(kMega));
 }
 
+/// Little is kept for what comes next; much, beside what is in use, is given back.
+TEST(Allocator, GivesExcessBack) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer's heap keeps nothing";
+#endif
+  release_cached_memory();
+  const MemoryStats before = memory_stats();
+  for (size_t megabytes : {size_t{16}, size_t{200}}) {
+    void* block = allocate_bytes(megabytes * kMega);
+    std::memset(block, 1, megabytes * kMega);
+    free_bytes(block, megabytes * kMega);
+    release_excess_memory();
+    const int64_t kept = memory_stats().reserved - before.reserved;
+    if (megabytes == 16)
+      EXPECT_GE(kept, 15 * static_cast<int64_t>(kMega));
+    else
+      EXPECT_LE(kept, static_cast<int64_t>(kMega));
+  }
+}
+
 }  // namespace
 }  // namespace sorus

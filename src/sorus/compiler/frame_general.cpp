@@ -3,6 +3,7 @@
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/frame.h"
 #include "sorus/compiler/partition.h"
+#include "sorus/core/allocator.h"
 
 /// Following a general plan: the first call with new extents goes by what recordings with others have in
 /// common. Inference gives the types of each call, nothing is computed before a segment ends, and the plan of
@@ -119,6 +120,7 @@ std::unique_ptr<Executable> Frame::compile_segment(Graph graph, const SegmentPro
       return compile_as_is(std::move(*made));
     }
   std::unique_ptr<Executable> executable = compile(std::move(graph));
+  release_excess_memory();  // recording it, eager calls kept more alive than the program will
   ++follow_stats().programs;
   if (general) general->learn(index, program.live, program.slots, executable->shared_graph(), plan_->extents);
   return executable;

@@ -13,6 +13,7 @@
 #include "sorus/base/host_lock.h"
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/poison.h"
+#include "sorus/core/allocator.h"
 #include "sorus/core/generator.h"
 #include "sorus/core/parameter.h"
 #include "sorus/engine/choice.h"
@@ -154,6 +155,7 @@ class PureFunction::Recording final : public Recorder, public HandleLog {
     program->sources = std::move(sources_);
     program->draws = std::move(draws_);
     program->executable = compile(std::move(graph_));
+    release_excess_memory();  // recording it, eager calls kept more alive than the program will
     return program;
   }
 

@@ -1,5 +1,6 @@
 #include "sorus/core/allocator.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -16,6 +17,7 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kLargeBlock = size_t{1} << 20;  // from here on blocks are shared between threads
 constexpr size_t kPage = 4096;
 constexpr size_t kThreadCacheBytes = size_t{8} << 20;  // small blocks kept by one thread
+constexpr int64_t kExcess = int64_t{64} << 20;         // kept large blocks that may be worth giving back
 
 std::atomic<int64_t> live{0}, peak{0}, reserved{0};
 
@@ -167,6 +169,11 @@ void reset_peak_memory() { peak = live.load(); }
 void release_cached_memory() {
   large_heap().trim();
   if (ThreadCache* cache = thread_cache()) cache->clear();
+}
+
+void release_excess_memory() {
+  const MemoryStats s = memory_stats();
+  if (s.cached > std::max(kExcess, s.live / 4)) large_heap().trim();
 }
 
 }  // namespace sorus

@@ -25,5 +25,8 @@ struct MemoryStats {
 SORUS_API void reset_peak_memory();
 /// Returns all cached large blocks, and this thread's small ones, to the system.
 SORUS_API void release_cached_memory();
+/// Does so when the large blocks kept for reuse are more than a quarter of what is in use, and more than 64
+/// MB: for moments after which less is needed than before.
+SORUS_API void release_excess_memory();
 
 }  // namespace sorus

@@ -76,6 +76,7 @@ void LargeHeap::give(void* block, size_t bytes) {
 void LargeHeap::trim() {
   std::lock_guard lock(mutex_);
   drop_excess(0);
+  most_live_ = live_;
   for (size_t i = regions_.size(); i-- > 0;) {
     auto whole = free_.find(regions_[i].begin);
     if (whole == free_.end() || whole->second != regions_[i].bytes) continue;

@@ -26,7 +26,7 @@ class SORUS_API LargeHeap {
   [[nodiscard]] void* take(size_t bytes);
   /// Gives back a block of `take(bytes)`.
   void give(void* block, size_t bytes);
-  /// Gives all pages of free blocks back to the system.
+  /// Gives all pages of free blocks back to the system, and counts the most that is handed out anew.
   void trim();
   /// Bytes that may be in memory: what is handed out and what is kept.
   [[nodiscard]] size_t resident();
