@@ -58,8 +58,10 @@ Tensor bound_interpolate(const Tensor& x, const std::string& mode, const Ints& s
       {.size = size, .factors = factors, .align_corners = align_corners, .recompute_scale = recompute_scale});
 }
 Tensor bound_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
-                       bool causal, double scale) {
-  return scaled_dot_product_attention(query, key, value, {.mask = mask, .causal = causal, .scale = scale});
+                       bool causal, double scale, double dropout, const Tensor& random) {
+  return scaled_dot_product_attention(
+      query, key, value,
+      {.mask = mask, .causal = causal, .scale = scale, .dropout = dropout, .dropout_key = random});
 }
 
 }  // namespace
@@ -74,7 +76,8 @@ std::vector<Function> recurrent_functions() {
       function("gru_cell", &bound_gru_cell, "x, h, wi, wh, bi=None, bh=None"),
       function("interpolate", &bound_interpolate,
                "x, mode, size=(), factors=(), align_corners=False, recompute_scale=False"),
-      function("attention", &bound_attention, "query, key, value, mask=None, causal=False, scale=0"),
+      function("attention", &bound_attention,
+               "query, key, value, mask=None, causal=False, scale=0, dropout=0, random=None"),
   };
 }
 

@@ -14,6 +14,29 @@ Call attention_call(bool causal = false, double scale = 0) {
   };
 }
 
+Call dropped_call(bool causal) {
+  return [=](const TensorList& t) {
+    const Tensor key({uint64_t{12345}, uint64_t{0xfffffff0}}, Shape{2});
+    return TensorList{scaled_dot_product_attention(t[0], t[1], t[2],
+                                                   {.causal = causal, .dropout = 0.4, .dropout_key = key})};
+  };
+}
+
+/// The last operand is the key, which the reference is given as float64; before it a mask, maybe.
+Call dropped_call() {
+  return [](const TensorList& t) {
+    return TensorList{scaled_dot_product_attention(t[0], t[1], t[2],
+                                                   {.mask = t.size() > 4 ? t[3] : Tensor(),
+                                                    .dropout = 0.4,
+                                                    .dropout_key = cast(t.back(), DType::kUInt64)})};
+  };
+}
+
+std::vector<Input> with_key(std::vector<Input> in) {
+  in.push_back({items({12345, 0xfffffff0U}), DType::kUInt64});
+  return in;
+}
+
 HostArray every_third_off(const Shape& shape) {
   HostArray mask{shape, {}};
   for (int64_t i = 0; i < shape.numel(); ++i) mask.values.push_back(i % 3 == 1 ? 0 : 1);
@@ -54,6 +77,9 @@ OP_SAMPLES(attention) {
   list.push_back(sample_of("shared keys", {{randn({3, 4, 5}, 1)}, {randn({6, 5}, 2)}, {randn({1, 6, 2}, 3)}},
                            attention_call()));
   list.push_back(sample_of("no rows", operands({2}, 0, 3, 2, 2), attention_call()));
+  list.push_back(sample_of("dropout", with_key(operands({2, 3}, 5, 7, 4, 4)), dropped_call()));
+  list.push_back(sample_of("dropout, causal", operands({3}, 6, 6, 3, 5), dropped_call(true)));
+  list.push_back(sample_of("dropout, added mask", with_key(added), dropped_call()));
   return list;
 }
 
@@ -74,6 +100,8 @@ OP_SAMPLES(attention_backward) {
   auto added = operands({2}, 300, 260, 4, 6);
   added.push_back({randn({2, 300, 260}, 4)});
   add("long, added mask", added, attention_call());
+  add("long, dropout", operands({2}, 300, 260, 8, 6), dropped_call(false));
+  add("long, causal, dropout", operands({2}, 300, 259, 8, 6), dropped_call(true));
   return list;
 }
 

@@ -1,6 +1,11 @@
 #include "sorus/base/error.h"
+#include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/linalg/linalg.h"
 #include "sorus/ops/nn/attention.h"
 #include "sorus/ops/nn/recurrent.h"
+#include "sorus/ops/nn/softmax.h"
+#include "sorus/ops/random/random.h"
+#include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/nn/check.h"
 
 namespace sorus {
@@ -53,6 +58,35 @@ TEST(Attention, HasGradientsOfBothOrders) {
       {random_tensor({2, 2, 4, 3}, 1), random_tensor({2, 2, 4, 3}, 2), random_tensor({2, 2, 4, 2}, 3)});
 }
 
+/// Which weights are dropped is what dropout() decides for them: as written out, value, gradient and both of
+/// the gradient's.
+TEST(Attention, DropsWhatDropoutDrops) {
+  const Tensor key = Generator(7).key(1 << 20);
+  for (bool causal : {false, true}) {
+    const auto fused = [&](const TensorList& t) {
+      return scaled_dot_product_attention(
+          t[0], t[1], t[2], {.causal = causal, .scale = 0.7, .dropout = 0.4, .dropout_key = key});
+    };
+    const auto written = [&](const TensorList& t) {
+      Tensor scores = matmul(t[0] * 0.7, transpose(t[1], {0, 2, 1}));
+      const Tensor later = triu(full({DType::kFloat64, {}, scores.shape()}, -1e30), 1);
+      return matmul(dropout(softmax(causal ? scores + later : scores), 0.4, key), t[2]);
+    };
+    const TensorList in{random_tensor({3, 30, 4}, 1), random_tensor({3, 30, 4}, 2),
+                        random_tensor({3, 30, 5}, 3)};
+    expect_near(fused(in), doubles(written(in)));
+    const auto gradients = [&](const auto& f) {
+      const Pullback p = vjp([&](const TensorList& t) { return TensorList{f(t)}; }, in);
+      return p.pull({random_tensor({3, 30, 5}, 4)});
+    };
+    const TensorList found = gradients(fused), wanted = gradients(written);
+    for (size_t i = 0; i < 3; ++i) expect_near(found[i], doubles(wanted[i]));
+    const TensorList few{random_tensor({2, 4, 3}, 1), random_tensor({2, 4, 3}, 2),
+                         random_tensor({2, 4, 2}, 3)};
+    check_two_gradients(fused, few);
+  }
+}
+
 TEST(Attention, NamesWhatDoesNotFit) {
   Tensor q = random_tensor({4, 3}, 1);
   expect_error<ShapeError>(
@@ -62,6 +96,16 @@ TEST(Attention, NamesWhatDoesNotFit) {
       "scaled_dot_product_attention: shapes do not fit");
   expect_error<ValueError>([&] { (void)scaled_dot_product_attention(q, q, q, {.dropout = 0.5}); },
                            "dropout needs a key");
+  for (double p : {-0.1, 1.0, std::nan("")})
+    expect_error<ValueError>(
+        [&] {
+          (void)scaled_dot_product_attention(q, q, q,
+                                             {.dropout = p, .dropout_key = default_generator().key(16)});
+        },
+        "need 0 <= dropout < 1");
+  expect_error<TypeError>(
+      [&] { (void)scaled_dot_product_attention(q, q, q, {.dropout = 0.5, .dropout_key = q}); },
+      "key is not one of a generator");
 }
 
 double sigma(double x) { return 1 / (1 + std::exp(-x)); }

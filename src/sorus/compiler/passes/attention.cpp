@@ -3,12 +3,13 @@
 
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/ops/nn/attributes.h"
+#include "sorus/ops/random/attributes.h"
 #include "sorus/ops/shape/attributes.h"
 
 namespace sorus {
 namespace {
 
-/// Attention as calls: softmax(q k^T * scale + mask) v.
+/// Attention as calls: dropout(softmax(q k^T * scale + mask)) v.
 struct Written {
   ValueId query = kNoValue;
   ValueId turned_key = kNoValue;  ///< (..., E, S)
@@ -16,6 +17,8 @@ struct Written {
   ValueId mask = kNoValue;
   const OpDef* scaled_by = nullptr;  ///< mul or div, null where there is no scale
   ValueId scale = kNoValue;
+  ValueId random = kNoValue;  ///< key of a dropout of the weights
+  double dropout = 0;
 };
 
 class Finder {
@@ -32,12 +35,13 @@ class Finder {
 
   /// What ends in this call; nothing where somebody wants the scores or weights, or shapes do not fit.
   [[nodiscard]] std::optional<Written> find(const Node& n) const {
-    const Node* weights = n.op->name == "matmul" ? passing(n.in[0], "softmax") : nullptr;
+    if (n.op->name != "matmul") return std::nullopt;
+    Written w;
+    w.value = n.in[1];
+    const Node* weights = passing(before_dropout(n.in[0], w), "softmax");
     if (!weights || weights->slot >= 0) return std::nullopt;
     const int rank = graph_.type(n.in[0]).shape.rank();
     if (static_cast<const SoftmaxAttrs*>(weights->attrs.ref().data)->axis != rank - 1) return std::nullopt;
-    Written w;
-    w.value = n.in[1];
     const Node* scores = scores_of(weights->in[0], w);
     if (!scores) return std::nullopt;
     w.query = scores->in[0];
@@ -53,6 +57,14 @@ class Finder {
   }
   [[nodiscard]] const TensorType& type(ValueId v) const { return graph_.type(v); }
 
+  /// What a dropout, which is noted, is given; the value itself where there is none.
+  [[nodiscard]] ValueId before_dropout(ValueId v, Written& w) const {
+    const Node* drops = passing(v, "dropout");
+    if (!drops || drops->slot >= 0) return v;
+    w.dropout = static_cast<const DropoutAttrs*>(drops->attrs.ref().data)->p;
+    if (w.dropout > 0) w.random = drops->in[1];
+    return drops->in[0];
+  }
   /// The product behind a mask and a scale, which are noted.
   [[nodiscard]] const Node* scores_of(ValueId v, Written& w) const {
     if (const Node* sum = passing(v, "add")) {
@@ -114,7 +126,9 @@ ValueId write(Graph& graph, const Written& w, const std::string& site) {
   scores[q.rank() - 1] = k[k.rank() - 1];
   if (mask != kNoValue && graph.type(mask).shape != scores)
     mask = call(*find_op("broadcast_to"), ShapeAttrs{scores.sizes()}, {mask});
-  return call(*find_op("attention"), AttentionAttrs{}, {query, key, w.value, mask});
+  AttentionAttrs attrs;
+  attrs.dropout = w.dropout;
+  return call(*find_op("attention"), attrs, {query, key, w.value, mask, w.random});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/core/philox.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/reference/wide.h"
 #include "sorus/ops/nn/attributes.h"
@@ -18,11 +19,16 @@ struct Heads {
   int64_t heads, rows, columns, depth, width;
   const T *q, *k, *v;
   const Array& mask;
+  const Array& random;
   bool causal;
-  double scale;
+  double scale, dropout;
 
   explicit Heads(const KernelCall& call)
-      : q(call.in[0].as<T>()), k(call.in[1].as<T>()), v(call.in[2].as<T>()), mask(call.in[3]) {
+      : q(call.in[0].as<T>()),
+        k(call.in[1].as<T>()),
+        v(call.in[2].as<T>()),
+        mask(call.in[3]),
+        random(call.in[4]) {
     const Shape &query = *call.in[0].shape, &value = *call.in[2].shape;
     const int rank = query.rank();
     rows = query.size(rank - 2);
@@ -33,6 +39,16 @@ struct Heads {
     for (int i = 0; i + 2 < query.rank(); ++i) heads *= query.size(i);
     causal = call.attrs<AttentionAttrs>().causal;
     scale = call.attrs<AttentionAttrs>().scale;
+    dropout = call.attrs<AttentionAttrs>().dropout;
+  }
+
+  /// What dropout multiplies weight `j` of row `r` with, and its gradient.
+  [[nodiscard]] double kept(int64_t r, int64_t j) const {
+    if (dropout == 0) return 1;
+    const auto i = static_cast<uint64_t>(r * columns + j);
+    const uint64_t* key = random.as<uint64_t>();
+    const uint32_t word = philox(key[0], key[1] + i / 4)[i % 4];
+    return word >= static_cast<uint64_t>(dropout * 0x1p32) ? 1.0 / (1.0 - dropout) : 0.0;
   }
 
   /// The scores of row `r` (counted over all heads), with its mask.
@@ -81,7 +97,8 @@ void attention(const KernelCall& call) {
       for (int64_t d = 0; d < h.width; ++d) {
         double sum = 0;
         for (int64_t j = 0; j < h.columns; ++j)
-          sum += p[static_cast<size_t>(j)] * wide(h.v[(r / h.rows * h.columns + j) * h.width + d]);
+          sum += p[static_cast<size_t>(j)] * h.kept(r, j) *
+                 wide(h.v[(r / h.rows * h.columns + j) * h.width + d]);
         call.out[0].as<T>()[r * h.width + d] = narrow<T>(sum);
       }
     }
@@ -91,7 +108,7 @@ void attention(const KernelCall& call) {
 /// Sums of one head in double, rounded once.
 template <class T>
 void head_backward(const KernelCall& call, const Heads<T>& h, int64_t head) {
-  const T* g = call.in[5].as<T>();
+  const T* g = call.in[6].as<T>();
   std::vector<double> p, dp(static_cast<size_t>(h.columns));
   std::vector<double> dk(static_cast<size_t>(h.columns * h.depth)),
       dv(static_cast<size_t>(h.columns * h.width));
@@ -101,11 +118,13 @@ void head_backward(const KernelCall& call, const Heads<T>& h, int64_t head) {
     double dot = 0;
     for (int64_t j = 0; j < h.columns; ++j) {
       double& x = dp[static_cast<size_t>(j)] = 0;
+      const double kept = h.kept(r, j);
       for (int64_t d = 0; d < h.width; ++d) {
         const double gradient = wide(g[r * h.width + d]);
         x += gradient * wide(h.v[(head * h.columns + j) * h.width + d]);
-        dv[static_cast<size_t>(j * h.width + d)] += p[static_cast<size_t>(j)] * gradient;
+        dv[static_cast<size_t>(j * h.width + d)] += p[static_cast<size_t>(j)] * kept * gradient;
       }
+      x *= kept;
       dot += p[static_cast<size_t>(j)] * x;
     }
     std::vector<double> dq(static_cast<size_t>(h.depth));

@@ -13,9 +13,9 @@ struct AttentionOptions {
 };
 
 /// softmax(query * key^T * scale + mask) * value: query (..., L, E), key (..., S, E), value (..., S, V),
-/// result
-/// (..., L, V); batch axes broadcast. A row that attends to nothing is NaN. Throws ShapeError, DTypeError or
-/// ValueError naming what does not fit.
+/// result (..., L, V); batch axes broadcast. With a dropout, the weights go through dropout() with the key.
+/// No scores are stored, whatever the options. A row that attends to nothing is NaN. Throws ShapeError,
+/// DTypeError, TypeError or ValueError naming what does not fit.
 [[nodiscard]] SORUS_API Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
                                                             const Tensor& value,
                                                             const AttentionOptions& options = {});

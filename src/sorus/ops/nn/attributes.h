@@ -53,8 +53,10 @@ struct SoftmaxAttrs {
 struct AttentionAttrs {
   bool causal = false;
   double scale = 1;
+  double dropout = 0;  ///< probability with which a weight becomes 0; above 0 beside a key only
   static constexpr auto fields() {
-    return std::tuple{field("causal", &AttentionAttrs::causal), field("scale", &AttentionAttrs::scale)};
+    return std::tuple{field("causal", &AttentionAttrs::causal), field("scale", &AttentionAttrs::scale),
+                      field("dropout", &AttentionAttrs::dropout)};
   }
 };
 

@@ -4,20 +4,16 @@
 
 #include "sorus/base/told_as.h"
 #include "sorus/dispatch/apply.h"
+#include "sorus/ops/detail/random_key.h"
 #include "sorus/ops/elementwise/elementwise.h"
 #include "sorus/ops/random/attributes.h"
 
 namespace sorus {
 namespace {
 
-void check_key(std::string_view op, const TensorType& key) {
-  SORUS_CHECK(key.dtype == DType::kUInt64 && key.shape == Shape{2}, TypeError,
-              "{}: key is not one of a generator: got {}, need uint64(2,)", op, key);
-}
-
 TypeList infer_random(const InferContext& c) {
   const auto& a = c.attrs<RandomAttrs>();
-  check_key(c.name(), c.in(0));
+  detail::check_random_key(c.name(), c.in(0));
   SORUS_CHECK(is_floating(a.dtype), DTypeError,
               "{}: dtype is not floating: got {}, need float16, bfloat16, float32 or float64", c.name(),
               a.dtype);
@@ -25,7 +21,7 @@ TypeList infer_random(const InferContext& c) {
 }
 
 TypeList infer_gamma(const InferContext& c) {
-  check_key(c.name(), c.in(0));
+  detail::check_random_key(c.name(), c.in(0));
   SORUS_CHECK(is_floating(c.dtype(1)), DTypeError,
               "random_gamma: dtype is not floating: got {}, need a floating dtype", c.dtype(1));
   return {c.in(1)};
@@ -33,7 +29,7 @@ TypeList infer_gamma(const InferContext& c) {
 
 TypeList infer_dropout(const InferContext& c) {
   double p = c.attrs<DropoutAttrs>().p;
-  check_key(c.name(), c.in(1));
+  detail::check_random_key(c.name(), c.in(1));
   SORUS_CHECK(p >= 0 && p < 1, ValueError, "dropout: probability is out of range: got {}, need 0 <= p < 1",
               p);
   SORUS_CHECK(is_floating(c.dtype(0)), DTypeError,

@@ -8,6 +8,7 @@
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/attention_call.h"
 #include "sorus/kernels/cpu/nn/softmax_rows.h"
+#include "sorus/kernels/cpu/random/philox_words.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/ops/nn/attributes.h"
 
@@ -51,6 +52,14 @@ void weights_again(S* s, int64_t n, const S* statistics) {
   });
 }
 
+/// Drops numbers of a row in place, those that dropout() drops of all weights: weights, or the gradient of
+/// what is left of them.
+template <class S>
+void drop_row(const AttentionCall<S>& c, int64_t head, int64_t row, S* s, int64_t n) {
+  const int64_t first = (head * c.rows + row) * c.columns;
+  philox_loops::drop_part(s, n, c.random[0], c.random[1], first, c.dropout);
+}
+
 /// dp becomes scale * p * (dp - sum(p * dp)).
 template <class S>
 void score_gradient(const S* p, S* dp, int64_t n, S scale) {
@@ -83,6 +92,7 @@ void forward_block(const AttentionCall<S>& c, int64_t head, int64_t begin, int64
   for (int64_t i = 0; i < rows; ++i) {
     mask_row(c, head, begin + i, s + i * c.columns);
     to_weights(s + i * c.columns, columns, c.statistics + 2 * (head * c.rows + begin + i));
+    if (c.dropout > 0) drop_row(c, head, begin + i, s + i * c.columns, columns);
   }
   const MatrixOf<S> value = c.value.template matrix<S>(head, columns, scratch);
   c.write(0, head * c.rows + begin, rows, c.width, scratch.take<S>(rows * c.width), [&](S* out) {
@@ -118,7 +128,9 @@ void backward_head(const AttentionCall<S>& c, int64_t head) {
       S* weights = p + i * c.columns;
       mask_row(c, head, begin + i, weights);
       weights_again(weights, columns, c.statistics + 2 * (head * c.rows + begin + i));
+      if (c.dropout > 0) drop_row(c, head, begin + i, dp + i * c.columns, columns);
       score_gradient(weights, dp + i * c.columns, columns, c.scale);
+      if (c.dropout > 0) drop_row(c, head, begin + i, weights, columns);
     }
     const auto add = [&](const S* a, const S* b, int64_t width, S* sum) {
       // The first block's product is the sum so far where it has all columns.

@@ -113,6 +113,7 @@ template <class S>
 AttentionCall<S>::AttentionCall(const KernelCall& call)
     : causal(call.attrs<AttentionAttrs>().causal),
       scale(static_cast<S>(call.attrs<AttentionAttrs>().scale)),
+      dropout(call.attrs<AttentionAttrs>().dropout),
       query(call.in[0]),
       key(call.in[1]),
       value(call.in[2]),
@@ -126,9 +127,11 @@ AttentionCall<S>::AttentionCall(const KernelCall& call)
   columns = v.size(rank - 2);
   width = v.size(rank - 1);
   block_rows = rows_of_block(heads, rows, columns);
-  const bool is_gradient = call.in.size() > 4;
-  if (is_gradient) gradient = HeadArray(call.in[5]);
-  statistics = is_gradient ? call.in[4].as<S>() : call.out[1].as<S>();
+  for (int64_t i = 0; dropout > 0 && i < 2; ++i)
+    random[i] = call.in[4].as<uint64_t>()[i * call.in[4].strides[0]];
+  const bool is_gradient = call.in.size() > 5;
+  if (is_gradient) gradient = HeadArray(call.in[6]);
+  statistics = is_gradient ? call.in[5].as<S>() : call.out[1].as<S>();
 }
 
 template <class S>

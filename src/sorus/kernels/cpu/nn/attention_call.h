@@ -80,6 +80,8 @@ struct AttentionCall {
   int64_t block_rows;     ///< rows whose scores are in work at once; depends on the shapes alone
   bool causal;
   S scale;
+  double dropout;           ///< probability with which a weight becomes 0
+  uint64_t random[2] = {};  ///< key and first block of the generator's words, one for each weight
   HeadArray query, key, value, mask;
   HeadArray gradient;  ///< of the result, for the gradient
   S* statistics;       ///< written by attention, read by its gradient
