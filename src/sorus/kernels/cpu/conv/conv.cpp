@@ -1,5 +1,6 @@
 #include "sorus/kernels/cpu/conv/conv.h"
 
+#include "sorus/kernels/cpu/conv/depthwise.h"
 #include "sorus/kernels/cpu/conv/pointwise.h"
 #include "sorus/kernels/cpu/conv/small_conv.h"
 #include "sorus/kernels/cpu/conv/tap_conv.h"
@@ -12,6 +13,7 @@ using onednn::ConvProblem;
 
 size_t workspace(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return small_conv_workspace(problem, pass);
+  if (depthwise::supports(problem, pass)) return depthwise::workspace(problem);
   if (tap_conv::preferred(problem, pass)) return tap_conv::workspace(problem, pass);
   if (pointwise::takes(problem)) return pointwise::workspace(problem, pass);
   return onednn::conv_workspace(problem, pass);
@@ -21,6 +23,10 @@ void forward(const ConvProblem& problem, const void* input, const void* weights,
              void* workspace, const ConvOptions& options) {
   if (small_conv_preferred(problem, ConvPass::kForward)) {
     return small_conv_forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
+                              bias, static_cast<float*>(out), workspace, options);
+  }
+  if (depthwise::supports(problem, ConvPass::kForward)) {
+    return depthwise::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
                               bias, static_cast<float*>(out), workspace, options);
   }
   if (tap_conv::preferred(problem, ConvPass::kForward)) {
@@ -41,6 +47,11 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
                                     static_cast<const float*>(weights), static_cast<float*>(input_grad),
                                     workspace, options);
   }
+  if (depthwise::supports(problem, ConvPass::kBackwardData)) {
+    return depthwise::backward_data(problem, static_cast<const float*>(out_grad),
+                                    static_cast<const float*>(weights), static_cast<float*>(input_grad),
+                                    workspace, options);
+  }
   if (tap_conv::preferred(problem, ConvPass::kBackwardData)) {
     return tap_conv::backward_data(problem, static_cast<const float*>(out_grad),
                                    static_cast<const float*>(weights), static_cast<float*>(input_grad),
@@ -53,7 +64,7 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
 }
 
 bool has_pieces(const ConvProblem& problem, ConvPass pass) {
-  if (small_conv_preferred(problem, pass)) return true;
+  if (small_conv_preferred(problem, pass) || depthwise::supports(problem, pass)) return true;
   if (tap_conv::preferred(problem, pass)) return false;
   if (pointwise::takes(problem)) return pointwise::has_pieces(problem, pass);
   return onednn::conv_has_pieces(problem, pass);
@@ -61,12 +72,15 @@ bool has_pieces(const ConvProblem& problem, ConvPass pass) {
 
 size_t packed_weights_bytes(const ConvProblem& problem) {
   if (small_conv_preferred(problem, ConvPass::kForward)) return 0;
+  if (depthwise::supports(problem, ConvPass::kForward)) return depthwise::packed_bytes(problem);
   if (tap_conv::preferred(problem, ConvPass::kForward)) return tap_conv::packed_bytes(problem);
   if (pointwise::takes(problem)) return pointwise::packed_bytes(problem);
   return onednn::conv_packed_bytes(problem);
 }
 
 void pack_weights(const ConvProblem& problem, const void* weights, void* to) {
+  if (depthwise::supports(problem, ConvPass::kForward))
+    return depthwise::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
   if (tap_conv::preferred(problem, ConvPass::kForward))
     return tap_conv::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
   if (pointwise::takes(problem)) return pointwise::pack_weights(problem, weights, to);
@@ -88,6 +102,7 @@ void backward_weights(const ConvProblem& problem, const void* input, const void*
 
 std::string implementation(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return "small channels";
+  if (depthwise::supports(problem, pass)) return "depthwise";
   if (tap_conv::preferred(problem, pass)) return "products of taps";
   if (pointwise::takes(problem)) return "matmul";
   return onednn::conv_implementation(problem, pass);

@@ -1,0 +1,170 @@
+#include "sorus/kernels/cpu/conv/depthwise.h"
+
+#include <algorithm>
+
+#include "sorus/base/error.h"
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/conv/depthwise_line.h"
+#include "sorus/kernels/cpu/conv/geometry.h"
+#include "sorus/kernels/cpu/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/conv/depthwise.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "hwy/highway.h"
+#include "sorus/kernels/cpu/conv/depthwise_simd.h"
+
+#if HWY_ONCE
+namespace sorus::kernels::depthwise {
+namespace {
+
+using onednn::ConvOptions;
+using onednn::ConvPass;
+using onednn::ConvProblem;
+using small_conv::Geometry;
+
+HWY_EXPORT(compute_line);
+HWY_EXPORT(pack);
+HWY_EXPORT(lanes);
+
+constexpr int64_t kLeastChannels = 16;  // of the widest vector: a block of channels is full
+
+int64_t vector_lanes() {
+  static const int64_t count = HWY_DYNAMIC_DISPATCH(lanes)();
+  return count;
+}
+int64_t blocks_of(const ConvProblem& p) { return (p.in_channels + vector_lanes() - 1) / vector_lanes(); }
+int64_t packed_floats(const ConvProblem& p) { return blocks_of(p) * p.taps() * vector_lanes(); }
+
+/// The gradient of the input, without strides, is the convolution of the gradient of the result with the
+/// kernel turned round.
+ConvProblem turned(ConvProblem p) {
+  ConvProblem t = p;
+  for (int i = 0; i < p.rank; ++i) {
+    t.in[i] = p.out(i);
+    t.pad_low[i] = (p.kernel[i] - 1) * p.dilation[i] - p.pad_low[i];
+    t.pad_high[i] = (p.kernel[i] - 1) * p.dilation[i] - p.pad_high[i];
+  }
+  t.has_bias = false;
+  t.activation = onednn::Activation::kNone;
+  return t;
+}
+
+/// Taps [first, end) along an axis that lie within `length` positions, when tap 0 lies at `at`.
+struct Taps {
+  int64_t first, end;
+  Taps(int64_t at, int64_t count, int64_t dilation, int64_t length)
+      : first(at < 0 ? (-at + dilation - 1) / dilation : 0),
+        end(std::min(count, (length - at + dilation - 1) / dilation)) {
+    end = std::max(end, first);
+  }
+};
+
+/// Rows of the result for a piece. A piece stays in the second-level cache; as many for each of two threads.
+int64_t piece_count(const ConvProblem& p, int64_t rows, int64_t row_floats) {
+  constexpr int64_t kPieceFloats = 16 * 1024;
+  const int64_t wanted = std::min(rows, rows * row_floats / kPieceFloats + 1);
+  return p.n == 0 || wanted == 1 ? wanted : std::min(rows, (wanted + 1) / 2 * 2);
+}
+
+/// Rows [begin, end) of all images' rows of the result, written to `to`.
+void compute_rows(const ConvProblem& p, const Geometry& g, int64_t begin, int64_t end, const float* source,
+                  const float* packed, const float* bias, float* to) {
+  const int64_t channels = p.in_channels, lanes = vector_lanes();
+  Line line{};
+  line.source_floats = g.in_x * channels;
+  line.channels = channels;
+  line.taps_x = g.kernel_x;
+  line.row_step = g.dilation_y * line.source_floats;
+  line.tap_step = g.dilation_x * channels;
+  line.step = g.stride_x * channels;
+  line.pad = g.pad_x * channels;
+  line.block_weights = g.taps() * lanes;
+  line.bias = bias;
+  line.relu = p.activation == onednn::Activation::kRelu;
+  // Positions whose taps all lie within the source.
+  const int64_t reach = (g.kernel_x - 1) * g.dilation_x, last = g.in_x - 1 - reach + g.pad_x;
+  const int64_t inner = std::min(g.out_x, (g.pad_x + g.stride_x - 1) / g.stride_x);
+  const int64_t inner_end = std::clamp(last < 0 ? 0 : last / g.stride_x + 1, inner, g.out_x);
+  // A few blocks of channels at a time: their rows stay in the first-level cache for the next row of taps.
+  constexpr int64_t kBlocksAtOnce = 4;
+  const int64_t blocks = blocks_of(p);
+  for (int64_t block = 0; block < blocks; block += kBlocksAtOnce)
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t image = row / g.out_y, y = row % g.out_y * g.stride_y - g.pad_y;
+      const Taps taps(y, g.kernel_y, g.dilation_y, g.in_y);
+      line.taps_y = taps.end - taps.first;
+      const int64_t source_row = image * g.in_y + (line.taps_y == 0 ? 0 : y + taps.first * g.dilation_y);
+      line.source = source + source_row * line.source_floats;
+      line.weights = packed + taps.first * g.kernel_x * lanes;
+      line.to = to + (row - begin) * g.out_x * channels;
+      HWY_DYNAMIC_DISPATCH(compute_line)
+      (line, g.out_x, inner, inner_end, block, std::min(blocks, block + kBlocksAtOnce));
+    }
+}
+
+void run(const ConvProblem& p, const float* source, const float* packed, const float* bias, float* result,
+         const ConvOptions& options) {
+  const Geometry g(p);
+  const int64_t rows = p.n * g.out_y, row_floats = g.out_x * p.in_channels;
+  const int64_t pieces = piece_count(p, rows, row_floats);
+  parallel_for(pieces, [&](int64_t piece) {
+    thread_local Scratch scratch;
+    const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
+    float* to = result ? result + begin * row_floats : scratch.reserve((end - begin) * row_floats);
+    compute_rows(p, g, begin, end, source, packed, bias, to);
+    if (options.taker)
+      options.taker->take({to, p.in_channels, begin * g.out_x, (end - begin) * g.out_x, 0, p.in_channels});
+  });
+}
+
+}  // namespace
+
+bool supports(const ConvProblem& p, ConvPass pass) {
+  static const bool vectors = vector_lanes() >= 8;
+  if (!vectors || p.type != onednn::ElementType::kFloat32 || p.rank < 1 || p.rank > 2) return false;
+  if (p.groups != p.in_channels || p.groups != p.out_channels || p.groups < kLeastChannels) return false;
+  if (pass == ConvPass::kBackwardWeights || p.n == 0) return false;
+  for (int i = 0; i < p.rank; ++i) {
+    if (p.in[i] <= 0 || p.out(i) <= 0 || p.kernel[i] < 1) return false;
+    if (p.stride[i] < 1 || p.dilation[i] < 1 || (p.stride[i] > 1 && pass == ConvPass::kBackwardData))
+      return false;
+    const int64_t reach = (p.kernel[i] - 1) * p.dilation[i];
+    if (p.pad_low[i] < 0 || p.pad_high[i] < 0 || std::max(p.pad_low[i], p.pad_high[i]) > reach) return false;
+  }
+  return true;
+}
+
+size_t packed_bytes(const ConvProblem& p) { return static_cast<size_t>(packed_floats(p)) * sizeof(float); }
+size_t workspace(const ConvProblem& p) { return packed_bytes(p); }
+
+void pack_weights(const ConvProblem& p, const float* weights, float* to) {
+  HWY_DYNAMIC_DISPATCH(pack)(p.in_channels, p.taps(), false, weights, to);
+}
+
+void forward(const ConvProblem& p, const float* input, const float* weights, const float* bias, float* out,
+             void* workspace, const ConvOptions& options) {
+  SORUS_INTERNAL(supports(p, ConvPass::kForward),
+                 "conv: depthwise kernel called for what it does not support");
+  const float* packed = weights;
+  if (!options.weights_packed) {
+    pack_weights(p, weights, static_cast<float*>(workspace));
+    packed = static_cast<const float*>(workspace);
+  }
+  run(p, input, packed, p.has_bias ? bias : nullptr, out, options);
+}
+
+void backward_data(const ConvProblem& p, const float* out_grad, const float* weights, float* input_grad,
+                   void* workspace, const ConvOptions& options) {
+  SORUS_INTERNAL(supports(p, ConvPass::kBackwardData),
+                 "conv: depthwise kernel called for what it does not support");
+  auto* packed = static_cast<float*>(workspace);
+  HWY_DYNAMIC_DISPATCH(pack)(p.in_channels, p.taps(), true, weights, packed);
+  run(turned(p), out_grad, packed, nullptr, input_grad, options);
+}
+
+}  // namespace sorus::kernels::depthwise
+#endif
