@@ -16,6 +16,7 @@
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/compiler/replay.h"
 #include "sorus/compiler/signatures.h"
+#include "sorus/core/allocator.h"
 #include "sorus/engine/choice.h"
 #include "sorus/engine/engine.h"
 #include "sorus/engine/load.h"
@@ -192,6 +193,12 @@ void bind_boundary(nb::module_& m) {
         });
   m.def("set_flush_denormal", &set_flush_denormal);
   m.def("set_memory_limit", &set_memory_limit);
+  m.def("memory_stats", [] {
+    const MemoryStats s = memory_stats();
+    return std::map<std::string, int64_t>{
+        {"live", s.live}, {"peak", s.peak}, {"cached", s.cached}, {"reserved", s.reserved}};
+  });
+  m.def("reset_peak_memory", &reset_peak_memory);
 }
 
 }  // namespace sorus::python

@@ -26,6 +26,8 @@ Tensor uniform_of(const Shape& shape, DType dtype, std::optional<int64_t> seed) 
 Tensor normal_of(const Shape& shape, DType dtype, std::optional<int64_t> seed) {
   return randn(shape, dtype, stream(seed));
 }
+/// The key with which a call draws `count` numbers, for functions that take a key as an operand.
+Tensor key_of(int64_t count, std::optional<int64_t> seed) { return stream(seed).key(count); }
 Tensor dropout_of(const Tensor& x, double p, std::optional<int64_t> seed) {
   return dropout(x, p, stream(seed));
 }
@@ -56,6 +58,7 @@ bool set_seeds(int64_t seed) {
 
 std::vector<Function> random_functions() {
   return {
+      function("random_key", &key_of, "count, seed=None"),
       function("random_uniform", &uniform_of, "shape, dtype=float32, seed=None"),
       function("random_normal", &normal_of, "shape, dtype=float32, seed=None"),
       function("random_gamma", &gamma_of, "shape, alpha, beta, seed=None"),

@@ -1,7 +1,9 @@
 """What a row cannot say in one call: functions whose arguments decide which library function is meant."""
 
+from .attention import *  # noqa: F403
 from .boxes import *  # noqa: F403
 from .elementwise import *  # noqa: F403
+from .flash_attention import *  # noqa: F403
 from .index import *  # noqa: F403
 from .matrices import *  # noqa: F403
 from .more_functions import *  # noqa: F403

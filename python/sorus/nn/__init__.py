@@ -1,6 +1,6 @@
 """Layers, losses and the class Cell they are made of."""
 
-from . import layer, loss
+from . import functional, layer, loss
 from .cell import Cell, GraphCell
 from .layer.activation import (
     CELU,

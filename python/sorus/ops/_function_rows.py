@@ -517,6 +517,21 @@ multi_margin_loss(input, target, p=1, margin=1, weight=None, reduction='mean')
     -> multi_margin_loss(input, target, p, margin, weight, reduction)
 angle(input) -> angle(input)
 dist(input, other, p=2) -> dist(input, other, p)
+flash_attention_score(query, key, value, head_num, real_shift=None, drop_mask=None, padding_mask=None,
+    attn_mask=None, prefix=None, actual_seq_qlen=None, actual_seq_kvlen=None, keep_prob=1.0,
+    scalar_value=1.0, pre_tokens=2147483647, next_tokens=2147483647, inner_precise=0, input_layout='BSH',
+    sparse_mode=0)
+    -> flash_attention_score(query, key, value, head_num, real_shift, drop_mask, padding_mask, attn_mask,
+    prefix, actual_seq_qlen, actual_seq_kvlen, keep_prob, scalar_value, pre_tokens, next_tokens,
+    inner_precise, input_layout, sparse_mode)
+incre_flash_attention(query, key, value, attn_mask=None, actual_seq_lengths=None, pse_shift=None,
+    dequant_scale1=None, quant_scale1=None, dequant_scale2=None, quant_scale2=None, quant_offset2=None,
+    antiquant_scale=None, antiquant_offset=None, block_table=None, num_heads=1, input_layout='BSH',
+    scale_value=1.0, num_key_value_heads=0, block_size=0, inner_precise=1, kv_padding_size=None)
+    -> incre_flash_attention(query, key, value, attn_mask, actual_seq_lengths, pse_shift, dequant_scale1,
+    quant_scale1, dequant_scale2, quant_scale2, quant_offset2, antiquant_scale, antiquant_offset,
+    block_table, num_heads, input_layout, scale_value, num_key_value_heads, block_size, inner_precise,
+    kv_padding_size)
 intopk(x1, x2, k) -> intopk(x1, x2, k)
 inv(x) -> reciprocal(x)
 is_complex(input) -> is_complex(input)
@@ -537,9 +552,18 @@ nanmean(input, axis=None, keepdims=False, *, dtype=None)
     -> nan_statistic(input, axis, dtype, 0, keepdims, 'mean')
 nanquantile(input, q, axis=None, keepdims=False) -> quantile(input, q, axis, keepdims, True)
 padding(x, pad_dim_size=8) -> padding(x, pad_dim_size)
+prompt_flash_attention(query, key, value, attn_mask=None, actual_seq_lengths=None,
+    actual_seq_lengths_kv=None, pse_shift=None, deq_scale1=None, quant_scale1=None, deq_scale2=None,
+    quant_scale2=None, quant_offset2=None, num_heads=1, scale_value=1.0, pre_tokens=2147483647,
+    next_tokens=0, input_layout='BSH', num_key_value_heads=0, sparse_mode=0, inner_precise=1)
+    -> prompt_flash_attention(query, key, value, attn_mask, actual_seq_lengths, actual_seq_lengths_kv,
+    pse_shift, deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2, num_heads, scale_value,
+    pre_tokens, next_tokens, input_layout, num_key_value_heads, sparse_mode, inner_precise)
 quantile(input, q, axis=None, keepdims=False) -> quantile(input, q, axis, keepdims, False)
 random_categorical(logits, num_sample, seed=0, dtype=int64) -> random_categorical(logits, num_sample, dtype)
 row_stack(tensors) -> vstack(tensors)
+scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None)
+    -> scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
 scatter_nd_div(input_x, indices, updates, use_locking=False)
     -> scatter_nd_into(input_x, indices, updates, 'div')
 scatter_nd_max(input_x, indices, updates, use_locking=False)

@@ -291,6 +291,14 @@ HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length)
 Heaviside()(x, values) -> heaviside(x, values)
 Hypot()(x1, x2) -> hypot(x1, x2)
 Imag()(input) -> imag_of(input)
+IncreFlashAttention(num_heads, input_layout='BSH', scale_value=1.0, num_key_value_heads=0, block_size=0,
+    inner_precise=1)(query, key, value, attn_mask=None, actual_seq_lengths=None, pse_shift=None,
+    dequant_scale1=None, quant_scale1=None, dequant_scale2=None, quant_scale2=None, quant_offset2=None,
+    antiquant_scale=None, antiquant_offset=None, block_table=None, kv_padding_size=None)
+    -> incre_flash_attention(query, key, value, attn_mask, actual_seq_lengths, pse_shift, dequant_scale1,
+    quant_scale1, dequant_scale2, quant_scale2, quant_offset2, antiquant_scale, antiquant_offset,
+    block_table, num_heads, input_layout, scale_value, num_key_value_heads, block_size, inner_precise,
+    kv_padding_size)
 IndexFill()(x, dim, index, value) -> index_fill_by(x, dim, index, value)
 IOU(mode='iou')(anchor_boxes, gt_boxes) -> iou(anchor_boxes, gt_boxes, mode)
 Lcm()(x1, x2) -> lcm(x1, x2)
@@ -311,6 +319,13 @@ Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples)
     -> cast_if(multinomial(x, num_samples, True, None), dtype)
 NonZero()(x) -> nonzero(x)
 Pdist(p=2.0)(x) -> pdist(x, p)
+PromptFlashAttention(num_heads, scale_value=1.0, pre_tokens=2147483647, next_tokens=0, input_layout='BSH',
+    num_key_value_heads=0, sparse_mode=0, inner_precise=1)(query, key, value, attn_mask=None,
+    actual_seq_lengths=None, actual_seq_lengths_kv=None, pse_shift=None, deq_scale1=None, quant_scale1=None,
+    deq_scale2=None, quant_scale2=None, quant_offset2=None)
+    -> prompt_flash_attention(query, key, value, attn_mask, actual_seq_lengths, actual_seq_lengths_kv,
+    pse_shift, deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2, num_heads, scale_value,
+    pre_tokens, next_tokens, input_layout, num_key_value_heads, sparse_mode, inner_precise)
 Qr(full_matrices=False)(x) -> qr_primitive(x, full_matrices)
 RandomCategorical(dtype=int64)(logits, num_sample, seed=0) -> random_categorical(logits, num_sample, dtype)
 Real()(input) -> real_of(input)
