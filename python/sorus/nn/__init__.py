@@ -200,4 +200,11 @@ from .layer.padding import (
     ReplicationPad3d,
     ZeroPad2d,
 )
-from .layer.transformer import MultiheadAttention, TransformerEncoderLayer
+from .layer.transformer import (
+    MultiheadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
