@@ -8,6 +8,7 @@ from test_attention import agreed, near, normal
 
 import sorus as ms
 from sorus import Tensor, ops
+from sorus.ops.operations.nn_ops import FlashAttentionScore
 
 NUMBERS = np.random.default_rng(1)
 TO_LAYOUT = {
@@ -82,6 +83,12 @@ def test_sparse_modes(rows, columns, given):
             return ops.flash_attention_score(q, k, v, 4, attn_mask=mask, **options)
 
         near(agreed(call, q, k, v), truth(q, k, v, allowed))
+
+
+def test_a_band_without_bounds_is_everything():
+    q, k, v = normal(1, 2, 6, 8), normal(1, 2, 8, 8), normal(1, 2, 8, 8)
+    call = ops.flash_attention_score
+    near(agreed(lambda *x: call(*x, 2, input_layout="BNSD", sparse_mode=4), q, k, v), truth(q, k, v))
 
 
 def test_a_band_beside_a_mask():
@@ -263,6 +270,10 @@ def test_one_query_more(layout):
 
 def test_primitives_are_the_functions():
     x = Tensor(normal(2, 3, 8))
+    attend = FlashAttentionScore(2, scale_value=0.5, sparse_mode=3)
+    *others, result = attend(x, x, x, None, None, None, Tensor(UPPER))
+    assert others == [None] * 3
+    assert bits(result) == bits(ops.flash_attention_score(x, x, x, 2, scalar_value=0.5, sparse_mode=3))
     options = {"num_heads": 2, "scale_value": 0.5}
     assert bits(ops.PromptFlashAttention(**options)(x, x, x)) == bits(
         ops.prompt_flash_attention(x, x, x, **options)
@@ -311,6 +322,16 @@ X, HEADS = Tensor(normal(2, 3, 8)), Tensor(normal(2, 4, 3, 8))
             {"input_layout": "TND", "actual_seq_qlen": [1, 2], "actual_seq_kvlen": [2, 2]},
             ValueError,
             "lengths do not grow",
+        ),
+        (
+            {"input_layout": "TND", "sparse_mode": 2, "attn_mask": ops.ones((3, 3), ms.bool_)},
+            ValueError,
+            "shape of 'attn_mask' does not fit: got .3, 3., need .2048, 2048.",
+        ),
+        (
+            {"input_layout": "TND", "attn_mask": ops.ones((3, 3), ms.bool_)},
+            ValueError,
+            "sparse_mode does not fit",
         ),
         ({"input_layout": "TND", "sparse_mode": 1}, ValueError, "sparse_mode does not fit layout 'TND'"),
     ],

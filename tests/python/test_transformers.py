@@ -230,7 +230,8 @@ def test_gradients_are_those_of_finite_differences(need_weights, dropout):
 
 
 @pytest.mark.parametrize("train", [False, True])
-def test_memory_grows_with_the_sequence(train):
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_memory_grows_with_the_sequence(train, wrap):
     net = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True)
     net.set_train(train)
 
@@ -240,7 +241,7 @@ def test_memory_grows_with_the_sequence(train):
         def loss(x):
             return net(x, x, x, need_weights=need_weights)[0].sum()
 
-        call = ms.grad(loss, None, net.trainable_params()) if train else loss
+        call = wrap(ms.grad(loss, None, net.trainable_params()) if train else loss)
         return peak_bytes(lambda: call(x))
 
     scores = 4 * 2048 * 2048 * 4

@@ -44,5 +44,12 @@ def scaled_dot_product_attention(
     The scores are not stored, neither here nor for the gradient. Throws ValueError for shapes or options that
     do not fit, TypeError for dtypes. Source: Vaswani et al., Attention Is All You Need, 2017; Rabe and
     Staats, Self-attention Does Not Need O(n^2) Memory, 2021.
+
+    >>> from sorus import Tensor, ops
+    >>> query, key, value = Tensor([[1.0, 0.0]]), Tensor([[9.0, 9.0], [9.0, 9.0]]), Tensor([[2.0], [4.0]])
+    >>> ops.scaled_dot_product_attention(query, key, value).tolist()
+    [[3.0]]
+    >>> ops.scaled_dot_product_attention(query, key, value, attn_mask=Tensor([True, False])).tolist()
+    [[2.0]]
     """
     return attend(query, key, value, attn_mask, bool(is_causal), scale, dropout_p)

@@ -52,6 +52,12 @@ def flash_attention_score(
     ValueError for shapes, layouts and numbers that do not fit, TypeError for dtypes, NotImplementedError for
     drop_mask, padding_mask and a real_shift of the last 1024 rows alone. Source: Dao et al., FlashAttention,
     2022; Shazeer, Fast Transformer Decoding, 2019, for shared heads of keys.
+
+    >>> from sorus import Tensor, ops
+    >>> query, key, value = ops.ones((1, 2, 8)), ops.ones((1, 2, 4)), Tensor([[[1.0] * 4, [3.0] * 4]])
+    >>> result = ops.flash_attention_score(query, key, value, head_num=4, scalar_value=0.7, sparse_mode=3)
+    >>> result[0, :, 0].tolist()
+    [1.0, 2.0]
     """
     what = "flash_attention_score"
     _refuse(what, drop_mask=drop_mask, padding_mask=padding_mask)
@@ -64,6 +70,7 @@ def flash_attention_score(
         raise TypeError(
             f"{what}: dtype of 'real_shift' does not fit: got {real_shift.dtype}, need {query.dtype}"
         )
+    attn_mask = _uncompressed(what, attn_mask, sparse_mode)
     rules = _Rules(what, sparse_mode, pre_tokens, next_tokens, scalar_value, 1.0 - keep_prob)
     if input_layout == "TND":
         _refuse_beside_tnd(what, real_shift, attn_mask, prefix, sparse_mode)
@@ -76,6 +83,13 @@ def flash_attention_score(
     q, k, v = _in_heads(what, (query, key, value), input_layout, head_num)
     mask = rules.mask(q, k, attn_mask, prefix=prefix)
     return _in_layout(_attend_heads(rules, q, k, v, mask, real_shift), input_layout)
+
+
+def flash_attention_results(*arguments):
+    """What flash_attention_score gives, as the last of four results: of the others, which MindSpore hands to
+    its gradient, there is no need here, and they are None.
+    """
+    return None, None, None, flash_attention_score(*arguments)
 
 
 def prompt_flash_attention(
@@ -123,6 +137,7 @@ def prompt_flash_attention(
     _check_sparse_mode(what, sparse_mode, range(5))
     _check_layout(what, input_layout, ("BSH", "BNSD", "BSND", "BNSD_BSND"))
     _check_mask_dtype(what, attn_mask, ("bool", "int8", "uint8", "float16"))
+    attn_mask = _uncompressed(what, attn_mask, sparse_mode)
     rules = _Rules(what, sparse_mode, pre_tokens, next_tokens, scale_value, 0.0)
     given, wanted = (input_layout.split("_") * 2)[:2]
     q, k, v = _in_heads(what, (query, key, value), given, num_heads, num_key_value_heads or num_heads)
@@ -220,14 +235,6 @@ class _Rules:
         """The mask for heads (B, N, S, D) of queries and keys."""
         (batch, heads, rows, _), columns = q.shape, k.shape[2]
         shapes = ((rows, columns), *((b, n, rows, columns) for b in {batch, 1} for n in {1, heads}))
-        compressed = self.sparse_mode in (2, 3, 4)
-        if compressed and given is not None:
-            if given.shape[-2:] != _COMPRESSED:
-                raise ValueError(
-                    f"{self.what}: shape of 'attn_mask' does not fit: got {given.shape}, need {_COMPRESSED} "
-                    f"for sparse_mode {self.sparse_mode}"
-                )
-            given = None
         if given is not None and given.shape not in shapes:
             raise ValueError(
                 f"{self.what}: shape of 'attn_mask' does not fit: got {given.shape}, need {(rows, columns)}, "
@@ -236,6 +243,8 @@ class _Rules:
         if self.sparse_mode == 1 and given is None:
             raise ValueError(f"{self.what}: 'attn_mask' is missing: got None, need it for sparse_mode 1")
         plain = lengths is None and lengths_kv is None
+        if plain and self.sparse_mode == 0 and given is None:
+            return _Mask()
         if plain and (self.sparse_mode == 2 or self.sparse_mode == 3 and rows == columns):
             return _Mask(causal=True)
         row, column = _places(rows, columns)
@@ -247,7 +256,7 @@ class _Rules:
         if self.sparse_mode in (3, 4, 5):  # from the lower right corner
             row = F.add(row, columns - rows if plain else _difference(lengths_kv, columns, lengths, rows))
         parts += self._outside(row, column, given, prefix)
-        if not parts:
+        if not parts:  # a band without bounds
             return _Mask()
         blocked = parts[0]
         for part in parts[1:]:
@@ -438,7 +447,7 @@ def _refuse(what, **reserved):
 
 def _refuse_beside_tnd(what, real_shift, attn_mask, prefix, sparse_mode):
     _refuse(what, real_shift=real_shift, prefix=prefix)
-    if sparse_mode not in (2, 3, 4) and attn_mask is not None or sparse_mode in (1, 5):
+    if attn_mask is not None or sparse_mode in (1, 5):
         raise ValueError(
             f"{what}: sparse_mode does not fit layout 'TND': got {sparse_mode} "
             f"{'without' if attn_mask is None else 'beside'} 'attn_mask', need 2, 3 or 4, or 0 without a mask"
@@ -459,6 +468,18 @@ def _check_mask_dtype(what, mask, dtypes):
     if mask is not None and not (isinstance(mask, Tensor) and any(mask.dtype == _dtype(n) for n in dtypes)):
         got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"{what}: dtype of 'attn_mask' does not fit: got {got}, need {' or '.join(dtypes)}")
+
+
+def _uncompressed(what, mask, mode):
+    """The mask, unless the mode says what is in it."""
+    if mask is None or mode not in (2, 3, 4):
+        return mask
+    if mask.shape[-2:] != _COMPRESSED:
+        raise ValueError(
+            f"{what}: shape of 'attn_mask' does not fit: got {mask.shape}, need {_COMPRESSED} for "
+            f"sparse_mode {mode}"
+        )
+    return None
 
 
 def _dtype(name):

@@ -282,6 +282,12 @@ Dropout3D(keep_prob=0.5)(x) -> channel_dropout_primitive(x, keep_prob)
 Expand()(x, shape) -> expand(x, shape)
 Fmax()(x1, x2) -> fmax(x1, x2)
 Gcd()(x1, x2) -> gcd(x1, x2)
+FlashAttentionScore(head_num, keep_prob=1.0, scale_value=1.0, pre_tokens=2147483647, next_tokens=2147483647,
+    inner_precise=0, input_layout='BSH', sparse_mode=0)(query, key, value, real_shift=None, drop_mask=None,
+    padding_mask=None, attn_mask=None, prefix=None, actual_seq_qlen=None, actual_seq_kvlen=None)
+    -> flash_attention_results(query, key, value, head_num, real_shift, drop_mask, padding_mask, attn_mask,
+    prefix, actual_seq_qlen, actual_seq_kvlen, keep_prob, scale_value, pre_tokens, next_tokens,
+    inner_precise, input_layout, sparse_mode)
 Ger()(x1, x2) -> outer_flat(x1, x2)
 GLU(axis=-1)(x) -> glu(x, axis)
 GridSampler2D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(input_x, grid)
