@@ -4,6 +4,7 @@
 #include "sorus/kernels/cpu/conv/pointwise.h"
 #include "sorus/kernels/cpu/conv/small_conv.h"
 #include "sorus/kernels/cpu/conv/tap_conv.h"
+#include "sorus/kernels/cpu/conv/winograd.h"
 
 namespace sorus::kernels::conv {
 
@@ -15,6 +16,7 @@ size_t workspace(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return small_conv_workspace(problem, pass);
   if (depthwise::supports(problem, pass)) return depthwise::workspace(problem);
   if (tap_conv::preferred(problem, pass)) return tap_conv::workspace(problem, pass);
+  if (winograd::preferred(problem, pass)) return winograd::workspace(problem, pass);
   if (pointwise::takes(problem)) return pointwise::workspace(problem, pass);
   return onednn::conv_workspace(problem, pass);
 }
@@ -32,6 +34,10 @@ void forward(const ConvProblem& problem, const void* input, const void* weights,
   if (tap_conv::preferred(problem, ConvPass::kForward)) {
     return tap_conv::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
                              bias, static_cast<float*>(out), workspace, options.weights_packed);
+  }
+  if (winograd::preferred(problem, ConvPass::kForward)) {
+    return winograd::forward(problem, static_cast<const float*>(input), static_cast<const float*>(weights),
+                             bias, static_cast<float*>(out), workspace, options);
   }
   if (pointwise::takes(problem)) {
     return pointwise::forward(problem, input, weights, problem.has_bias ? bias : nullptr, out, workspace,
@@ -57,6 +63,11 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
                                    static_cast<const float*>(weights), static_cast<float*>(input_grad),
                                    workspace);
   }
+  if (winograd::preferred(problem, ConvPass::kBackwardData)) {
+    return winograd::backward_data(problem, static_cast<const float*>(out_grad),
+                                   static_cast<const float*>(weights), static_cast<float*>(input_grad),
+                                   workspace, options);
+  }
   if (pointwise::takes(problem)) {
     return pointwise::backward_data(problem, out_grad, weights, input_grad, workspace, options);
   }
@@ -66,6 +77,7 @@ void backward_data(const ConvProblem& problem, const void* out_grad, const void*
 bool has_pieces(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass) || depthwise::supports(problem, pass)) return true;
   if (tap_conv::preferred(problem, pass)) return false;
+  if (winograd::preferred(problem, pass)) return true;
   if (pointwise::takes(problem)) return pointwise::has_pieces(problem, pass);
   return onednn::conv_has_pieces(problem, pass);
 }
@@ -74,6 +86,7 @@ size_t packed_weights_bytes(const ConvProblem& problem) {
   if (small_conv_preferred(problem, ConvPass::kForward)) return 0;
   if (depthwise::supports(problem, ConvPass::kForward)) return depthwise::packed_bytes(problem);
   if (tap_conv::preferred(problem, ConvPass::kForward)) return tap_conv::packed_bytes(problem);
+  if (winograd::preferred(problem, ConvPass::kForward)) return winograd::packed_bytes(problem);
   if (pointwise::takes(problem)) return pointwise::packed_bytes(problem);
   return onednn::conv_packed_bytes(problem);
 }
@@ -83,6 +96,8 @@ void pack_weights(const ConvProblem& problem, const void* weights, void* to) {
     return depthwise::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
   if (tap_conv::preferred(problem, ConvPass::kForward))
     return tap_conv::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
+  if (winograd::preferred(problem, ConvPass::kForward))
+    return winograd::pack_weights(problem, static_cast<const float*>(weights), static_cast<float*>(to));
   if (pointwise::takes(problem)) return pointwise::pack_weights(problem, weights, to);
   onednn::conv_pack_weights(problem, weights, to);
 }
@@ -104,6 +119,7 @@ std::string implementation(const ConvProblem& problem, ConvPass pass) {
   if (small_conv_preferred(problem, pass)) return "small channels";
   if (depthwise::supports(problem, pass)) return "depthwise";
   if (tap_conv::preferred(problem, pass)) return "products of taps";
+  if (winograd::preferred(problem, pass)) return "Winograd";
   if (pointwise::takes(problem)) return "matmul";
   return onednn::conv_implementation(problem, pass);
 }

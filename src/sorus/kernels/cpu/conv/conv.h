@@ -7,8 +7,8 @@
 #include "sorus/kernels/cpu/onednn/conv.h"
 
 /// The convolution of the CPU: for each pass the own kernels for few channels, for many, for channels with
-/// kernels of their own, or oneDNN's, chosen by the shape alone. Contract, memory layouts, workspace and
-/// errors are those of onednn/conv.h.
+/// kernels of their own, Winograd's, or oneDNN's, chosen by the shape alone. Contract, memory layouts,
+/// workspace and errors are those of onednn/conv.h.
 namespace sorus::kernels::conv {
 
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
@@ -25,7 +25,8 @@ SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out
 SORUS_API void pack_weights(const onednn::ConvProblem& problem, const void* weights, void* to);
 SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
                                 void* weights_grad, void* workspace);
-/// "small channels", "depthwise" or "products of taps" for the own kernels, otherwise the name of oneDNN's.
+/// "small channels", "depthwise", "products of taps" or "Winograd" for the own kernels, otherwise the name of
+/// oneDNN's.
 [[nodiscard]] SORUS_API std::string implementation(const onednn::ConvProblem& problem, onednn::ConvPass pass);
 
 }  // namespace sorus::kernels::conv

@@ -60,4 +60,8 @@ struct Block {
   bool stream = false;  // c, aligned to 64 bytes, is written past the caches
 };
 
+/// Columns of a panel of b on this processor.
+[[nodiscard]] int64_t panel();
+void multiply_block(const Block& block);
+
 }  // namespace sorus::kernels::gemm

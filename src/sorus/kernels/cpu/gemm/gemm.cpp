@@ -50,11 +50,6 @@ constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache f
 constexpr int64_t kFewRows = 24;             // for which packing b costs more than it gives
 constexpr int64_t kPackGrain = 32 * 1024;    // elements
 
-int64_t panel() {
-  static const int64_t width = HWY_DYNAMIC_DISPATCH(panel_width)();
-  return width;
-}
-
 /// Floats from one panel of rows of a to the next; a line more than needed, so that they fall on all of a
 /// cache's sets.
 int64_t panel_of_a(int64_t k) { return kBlockRows * k + 16; }
@@ -482,6 +477,13 @@ MatmulProblem as_packed(MatmulProblem problem) {
 }
 
 }  // namespace
+
+int64_t panel() {
+  static const int64_t width = HWY_DYNAMIC_DISPATCH(panel_width)();
+  return width;
+}
+
+void multiply_block(const Block& block) { HWY_DYNAMIC_DISPATCH(multiply_block)(block); }
 
 bool takes(const MatmulProblem& problem) {
   static const bool vectors = panel() >= 16;

@@ -1,0 +1,248 @@
+#include "sorus/kernels/cpu/conv/winograd.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sorus/base/error.h"
+#include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/gemm/block.h"
+#include "sorus/kernels/cpu/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sorus/kernels/cpu/conv/winograd.cpp"
+#include "sorus/kernels/cpu/simd/targets.h"
+//
+#include "hwy/foreach_target.h"
+//
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "sorus/kernels/cpu/conv/winograd_simd.h"
+
+#if HWY_ONCE
+namespace sorus::kernels::winograd {
+namespace {
+
+using onednn::ConvOptions;
+using onednn::ConvPass;
+using onednn::ConvProblem;
+
+HWY_EXPORT(transform_result);
+HWY_EXPORT(transform_source);
+HWY_EXPORT(transform_weights);
+
+constexpr int64_t kTaps = 9;
+constexpr int64_t kPlaces = 16;  // of a tile
+constexpr int64_t kLine = 16;    // floats
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// A pass, seen as one that computes rows of channels of a result from those of a source, and its tiles.
+struct Plan {
+  int64_t images, source_channels, result_channels;
+  int64_t source_y, source_x, result_y, result_x;
+  int64_t pad_y, pad_x;
+  int64_t source_step, result_step;  // of the weights, in floats, from channel to channel
+  bool reversed;
+  int64_t panels, tiles_y, tiles_x;
+  int64_t tile_rows;  // of a piece, counted through all images
+  bool relu;
+
+  Plan(const ConvProblem& p, ConvPass pass) : images(p.n) {
+    const bool forward = pass == ConvPass::kForward;
+    source_channels = p.in_channels, result_channels = p.out_channels;
+    source_y = p.in[0], source_x = p.in[1], result_y = p.out(0), result_x = p.out(1);
+    pad_y = p.pad_low[0], pad_x = p.pad_low[1];
+    source_step = kTaps, result_step = p.in_channels * kTaps;
+    reversed = !forward;
+    if (!forward) {
+      std::swap(source_channels, result_channels);
+      std::swap(source_y, result_y), std::swap(source_x, result_x);
+      std::swap(source_step, result_step);
+      pad_y = 2 - pad_y, pad_x = 2 - pad_x;
+    }
+    panels = ceil_div(result_channels, gemm::panel());
+    tiles_y = ceil_div(result_y, 2), tiles_x = ceil_div(result_x, 2);
+    constexpr int64_t kTiles = 56;
+    tile_rows =
+        std::clamp<int64_t>(kTiles / std::max<int64_t>(tiles_x, 1), 1, std::max<int64_t>(all_rows(), 1));
+    relu = forward && p.activation == onednn::Activation::kRelu;
+  }
+  /// Rows of tiles of all images.
+  [[nodiscard]] int64_t all_rows() const { return images * tiles_y; }
+  [[nodiscard]] int64_t pieces() const { return ceil_div(all_rows(), tile_rows); }
+  /// The row of the result, counted through all images, where a row of tiles begins.
+  [[nodiscard]] int64_t first_row(int64_t tile_row) const {
+    return tile_row / tiles_y * result_y + tile_row % tiles_y * 2;
+  }
+  [[nodiscard]] int64_t panel_floats() const { return source_channels * gemm::panel(); }
+  [[nodiscard]] int64_t packed_floats() const { return kPlaces * panels * panel_floats(); }
+};
+
+struct Operands {
+  const float* source;
+  const float* packed;
+  const float* bias;
+  float* result;  // may be null
+  const ConvOptions& options;
+};
+
+/// The weights of all places: panels of each in the order of products.
+void pack(const Plan& plan, const float* weights, float* to) {
+  constexpr int64_t kGrain = 16;  // channels of the source
+  const int64_t groups = ceil_div(plan.source_channels, kGrain);
+  parallel_for(plan.panels * groups, [&](int64_t piece) {
+    const int64_t j = piece / groups, begin = piece % groups * kGrain;
+    const int64_t first = j * gemm::panel();
+    for (int64_t c = begin; c < std::min(begin + kGrain, plan.source_channels); ++c) {
+      HWY_DYNAMIC_DISPATCH(transform_weights)
+      (std::min(gemm::panel(), plan.result_channels - first),
+       weights + first * plan.result_step + c * plan.source_step, plan.result_step, plan.reversed,
+       to + j * plan.panel_floats() + c * gemm::panel(), plan.panels * plan.panel_floats());
+    }
+  });
+}
+
+/// One tile of the source; what lies outside of the image is zero.
+void read_tile(const Plan& plan, const float* image, int64_t ty, int64_t tx, float* patch, float* to,
+               int64_t place) {
+  const int64_t channels = plan.source_channels, row = plan.source_x * channels;
+  const int64_t y = 2 * ty - plan.pad_y, x = 2 * tx - plan.pad_x;
+  const bool inside = y >= 0 && x >= 0 && y + 4 <= plan.source_y && x + 4 <= plan.source_x;
+  if (inside) {
+    HWY_DYNAMIC_DISPATCH(transform_source)
+    (channels, image + y * row + x * channels, row, channels, to, place);
+    return;
+  }
+  for (int64_t i = 0; i < kPlaces; ++i) {
+    const int64_t py = y + i / 4, px = x + i % 4;
+    const bool exists = py >= 0 && px >= 0 && py < plan.source_y && px < plan.source_x;
+    float* at = patch + i * channels;
+    if (exists) {
+      std::copy_n(image + py * row + px * channels, channels, at);
+    } else {
+      std::fill_n(at, channels, 0.0F);
+    }
+  }
+  HWY_DYNAMIC_DISPATCH(transform_source)(channels, patch, 4 * channels, channels, to, place);
+}
+
+/// One tile of the result, of which the part inside of the image is written to `rows`, where row 2 ty of the
+/// image begins.
+void write_tile(const Plan& plan, const Operands& data, const float* from, int64_t place, int64_t ty,
+                int64_t tx, float* patch, float* rows) {
+  const int64_t channels = plan.result_channels, row = plan.result_x * channels;
+  const int64_t height = std::min<int64_t>(2, plan.result_y - 2 * ty);
+  const int64_t width = std::min<int64_t>(2, plan.result_x - 2 * tx);
+  float* to = rows + 2 * tx * channels;
+  if (height == 2 && width == 2) {
+    HWY_DYNAMIC_DISPATCH(transform_result)(channels, from, place, data.bias, plan.relu, to, row, channels);
+    return;
+  }
+  HWY_DYNAMIC_DISPATCH(transform_result)
+  (channels, from, place, data.bias, plan.relu, patch, 2 * channels, channels);
+  for (int64_t y = 0; y < height; ++y) std::copy_n(patch + 2 * y * channels, width * channels, to + y * row);
+}
+
+void run_piece(const Plan& plan, const Operands& data, int64_t piece) {
+  thread_local Scratch source_scratch, product_scratch, patch_scratch, result_scratch;
+  const int64_t begin = piece * plan.tile_rows, end = std::min(plan.all_rows(), begin + plan.tile_rows);
+  const int64_t tiles = (end - begin) * plan.tiles_x;
+  // A line more for each place, so that those of a tile do not fall on the same sets of a cache.
+  const int64_t source_place = tiles * plan.source_channels + kLine;
+  const int64_t product_place = tiles * plan.result_channels + kLine;
+  float* sources = source_scratch.reserve(kPlaces * source_place);
+  float* products = product_scratch.reserve(kPlaces * product_place);
+  float* patch = patch_scratch.reserve(kPlaces * std::max(plan.source_channels, plan.result_channels));
+  const int64_t image_floats = plan.source_y * plan.source_x * plan.source_channels;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t tile_row = begin + i / plan.tiles_x;
+    read_tile(plan, data.source + tile_row / plan.tiles_y * image_floats, tile_row % plan.tiles_y,
+              i % plan.tiles_x, patch, sources + i * plan.source_channels, source_place);
+  }
+  for (int64_t i = 0; i < kPlaces * plan.panels; ++i) {
+    const int64_t place = i / plan.panels, first = i % plan.panels * gemm::panel();
+    gemm::Block block{};
+    block.rows = tiles, block.k = plan.source_channels;
+    block.width = std::min(gemm::panel(), plan.result_channels - first);
+    block.a = sources + place * source_place, block.a_row = plan.source_channels;
+    block.b = data.packed + i * plan.panel_floats(), block.b_row = gemm::panel();
+    block.c = products + place * product_place + first, block.c_row = plan.result_channels;
+    block.first = true;
+    gemm::multiply_block(block);
+  }
+  const int64_t row = plan.result_x * plan.result_channels;
+  const int64_t first = plan.first_row(begin), rows = plan.first_row(end) - first;
+  float* to = data.result ? data.result + first * row : result_scratch.reserve(rows * row);
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t tile_row = begin + i / plan.tiles_x;
+    write_tile(plan, data, products + i * plan.result_channels, product_place, tile_row % plan.tiles_y,
+               i % plan.tiles_x, patch, to + (plan.first_row(tile_row) - first) * row);
+  }
+  if (data.options.taker) {
+    data.options.taker->take(
+        {to, plan.result_channels, first * plan.result_x, rows * plan.result_x, 0, plan.result_channels});
+  }
+}
+
+void run(const Plan& plan, Operands data, const float* weights, void* workspace) {
+  data.packed = weights;
+  if (!data.options.weights_packed) {
+    pack(plan, weights, static_cast<float*>(workspace));
+    data.packed = static_cast<const float*>(workspace);
+  }
+  parallel_for(plan.pieces(), [&](int64_t piece) { run_piece(plan, data, piece); });
+}
+
+}  // namespace
+
+bool supports(const ConvProblem& p, ConvPass pass) {
+  if (pass == ConvPass::kBackwardWeights || gemm::panel() < kLine) return false;
+  if (p.type != onednn::ElementType::kFloat32 || p.groups != 1 || p.rank != 2) return false;
+  if (p.in_channels <= 0 || p.out_channels <= 0) return false;
+  for (int i = 0; i < 2; ++i) {
+    if (p.kernel[i] != 3 || p.stride[i] != 1 || p.dilation[i] != 1) return false;
+    if (p.pad_low[i] > 2 || p.pad_high[i] > 2 || p.in[i] <= 0 || p.out(i) <= 0) return false;
+  }
+  return p.in_channels % kLine == 0 && p.out_channels % kLine == 0;
+}
+
+bool preferred(const ConvProblem& p, ConvPass pass) {
+  constexpr int64_t kFewestChannels = 32, kMostWeights = 3 << 20;
+  constexpr int64_t kFewestTiles = 160, kFewestRows = 10'000;  // that are worth transforming weights for
+  const int64_t channels = std::min(p.in_channels, p.out_channels);
+  if (!supports(p, pass) || channels < kFewestChannels || p.weights() > kMostWeights) return false;
+  const Plan plan(p, pass);
+  const int64_t tiles = plan.tiles_y * plan.tiles_x;
+  // Tiles that reach beyond the image are computed in vain.
+  if (4 * 4 * tiles > 5 * plan.result_y * plan.result_x) return false;
+  return p.n * tiles >= kFewestTiles && p.n * tiles * channels >= kFewestRows;
+}
+
+size_t workspace(const ConvProblem& problem, ConvPass pass) {
+  return static_cast<size_t>(Plan(problem, pass).packed_floats()) * sizeof(float);
+}
+
+void forward(const ConvProblem& p, const float* input, const float* weights, const float* bias, float* out,
+             void* workspace, const ConvOptions& options) {
+  SORUS_INTERNAL(supports(p, ConvPass::kForward),
+                 "conv: Winograd's kernel called for what it does not support");
+  run(Plan(p, ConvPass::kForward), {input, nullptr, p.has_bias ? bias : nullptr, out, options}, weights,
+      workspace);
+}
+
+void backward_data(const ConvProblem& p, const float* out_grad, const float* weights, float* input_grad,
+                   void* workspace, const ConvOptions& options) {
+  SORUS_INTERNAL(supports(p, ConvPass::kBackwardData),
+                 "conv: Winograd's kernel called for what it does not support");
+  run(Plan(p, ConvPass::kBackwardData), {out_grad, nullptr, nullptr, input_grad, options}, weights,
+      workspace);
+}
+
+size_t packed_bytes(const ConvProblem& problem) { return workspace(problem, ConvPass::kForward); }
+
+void pack_weights(const ConvProblem& problem, const float* weights, float* to) {
+  pack(Plan(problem, ConvPass::kForward), weights, to);
+}
+
+}  // namespace sorus::kernels::winograd
+#endif
