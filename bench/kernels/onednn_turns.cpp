@@ -5,9 +5,10 @@
 //
 // The direct side is oneDNN at its best for a caller who built everything around it: activations and weights
 // in the layouts that it chooses itself (format any), primitives made once, no copy into or out of those
-// layouts counted. Only matrix products named by "a" and "b" have operands as the caller holds them, on both
-// sides: there the layout is the case. This library's side includes all that a call of an op does below
-// dispatch: finding the plan, packing weights and right operands, adding partial sums.
+// layouts counted. Its convolutions are plain sums (convolution_direct). Only matrix products named by "a"
+// and "b" have operands as the caller holds them, on both sides: there the layout is the case. This library's
+// side includes all that a call of an op does below dispatch: finding the plan, packing weights and right
+// operands, adding partial sums.
 
 #include <omp.h>
 
