@@ -84,7 +84,38 @@ bool Builder::follows_head() {
   }
   program_->head_ = head_.operand;
   program_->columns_ = head_.columns;
+  program_->spreads_ = spreads_over_columns();
   return true;
+}
+
+/// By slot, how a chain reads it from the head's matrix; empty unless the program is a chain of float32
+/// numbers alone whose operands have one for each element, for each column, or one.
+std::vector<ChainSpread> Builder::spreads_over_columns() const {
+  const Program& p = *program_;
+  if (p.code_.size() != 1 || p.code_[0].kind != Instruction::Kind::kChain || p.code_[0].is_once ||
+      head_.columns % kChainColumns != 0)
+    return {};
+  constexpr int64_t kNumber = sizeof(float);
+  std::vector<ChainSpread> spreads(slots_.size(), ChainSpread::kEach);
+  std::vector<char> is_placed(slots_.size(), 0);
+  for (const Load& l : p.loads_) {
+    const auto slot = static_cast<size_t>(l.slot);
+    if (l.size != kNumber || l.per_row != 1 || l.way == Load::Way::kTile) return {};
+    is_placed[slot] = 1;
+    if (l.way == Load::Way::kDirect) continue;
+    spreads[slot] = l.walk.is_one_value() ? ChainSpread::kOne : ChainSpread::kColumn;
+    if (!l.walk.is_one_value() && l.walk.period() != head_.columns) return {};
+  }
+  for (const Store& s : p.stores_) {
+    if (s.streams || s.row_bytes != kNumber) return {};
+    is_placed[static_cast<size_t>(s.slot)] = 1;
+  }
+  const Chain& chain = p.chains_[static_cast<size_t>(p.code_[0].index)];
+  auto is_known = [&](Slot slot) { return slot < 0 || is_placed[static_cast<size_t>(slot)] != 0; };
+  bool fits = is_known(chain.first) && is_known(p.code_[0].out) &&
+              spreads[static_cast<size_t>(chain.first)] == ChainSpread::kEach;
+  for (const Chain::Step& s : chain.steps) fits &= is_known(s.operand) && is_known(s.store);
+  return fits ? spreads : std::vector<ChainSpread>{};
 }
 
 /// Chooses the kernels of the body and finds what a row is. False when there is a call that is neither

@@ -71,6 +71,7 @@ class Builder {
   void allocate();
   void find_in_place();
   [[nodiscard]] bool follows_head();
+  [[nodiscard]] std::vector<ChainSpread> spreads_over_columns() const;
   [[nodiscard]] int64_t elements(Space space) const { return space == Space::kFull ? per_row_ : 1; }
 
   const Graph& body_;

@@ -4,6 +4,7 @@
 //
 #include "hwy/foreach_target.h"
 //
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,6 +23,7 @@ using sorus::math::RowTraits;
 using sorus::math::Takes;
 using tile::ChainCode;
 using tile::ChainSide;
+using tile::ChainSpread;
 using tile::ChainStep;
 
 #include "sorus/math/rows/activation.inc"
@@ -58,57 +60,94 @@ constexpr auto kWidth = static_cast<int64_t>(kLanes<V>);
 constexpr int kVectors = kWidth >= 16 ? 8 : 4;
 constexpr int64_t kBlock = kVectors * kWidth;
 static_assert(tile::kChainBlock % kBlock == 0);
+static_assert(tile::kChainColumns % kWidth == 0);
 using Each = std::make_index_sequence<kVectors>;
 
-template <std::size_t... k>
-HWY_INLINE void load_block(V (&a)[kVectors], const float* from, std::index_sequence<k...>) {
-  ((a[k] = load<V>(from + k * kWidth)), ...);
+/// A block of elements side by side.
+struct Flat {
+  int64_t at;
+  HWY_INLINE V get(const float* from, std::size_t k) const {
+    return load<V>(from + at + static_cast<int64_t>(k) * kWidth);
+  }
+  HWY_INLINE void put(V x, float* to, std::size_t k) const {
+    store(x, to + at + static_cast<int64_t>(k) * kWidth);
+  }
+  /// f(a function that gives vector k of the other operand of a step)
+  template <class F>
+  HWY_INLINE void with_other(const ChainStep& s, F f) const {
+    f([&](std::size_t k) HWY_ATTR { return get(s.operand, k); });
+  }
+};
+
+/// A block of one vector of columns in several rows, of which the last may stand there again and again: all
+/// are read before any is written.
+struct Rows {
+  int64_t column;
+  int64_t at[kVectors];
+  HWY_INLINE V get(const float* from, std::size_t k) const { return load<V>(from + at[k]); }
+  HWY_INLINE void put(V x, float* to, std::size_t k) const { store(x, to + at[k]); }
+  template <class F>
+  HWY_INLINE void with_other(const ChainStep& s, F f) const {
+    if (s.spread == ChainSpread::kEach) return f([&](std::size_t k) HWY_ATTR { return get(s.operand, k); });
+    const V same = s.spread == ChainSpread::kColumn ? load<V>(s.operand + column) : V::of(*s.operand);
+    f([&](std::size_t) HWY_ATTR { return same; });
+  }
+};
+
+template <class Where, std::size_t... k>
+HWY_INLINE void load_block(V (&a)[kVectors], const float* from, const Where& where,
+                           std::index_sequence<k...>) {
+  ((a[k] = where.get(from, k)), ...);
 }
-template <std::size_t... k>
-HWY_INLINE void store_block(const V (&a)[kVectors], float* to, std::index_sequence<k...>) {
-  (store(a[k], to + k * kWidth), ...);
+template <class Where, std::size_t... k>
+HWY_INLINE void store_block(const V (&a)[kVectors], float* to, const Where& where,
+                            std::index_sequence<k...>) {
+  (where.put(a[k], to, k), ...);
 }
 template <class Row, std::size_t... k>
 HWY_INLINE void one_each(V (&a)[kVectors], std::index_sequence<k...>) {
   ((a[k] = Row{}(a[k])), ...);
 }
-template <class Row, std::size_t... k>
-HWY_INLINE void two_each(V (&a)[kVectors], const ChainStep& s, int64_t at, std::index_sequence<k...>) {
-  const float* x = s.operand + at;
-  if (s.side == ChainSide::kFirst)
-    ((a[k] = Row{}(a[k], load<V>(x + k * kWidth))), ...);
-  else if (s.side == ChainSide::kSecond)
-    ((a[k] = Row{}(load<V>(x + k * kWidth), a[k])), ...);
+template <class Row, class Other, std::size_t... k>
+HWY_INLINE void two_each(V (&a)[kVectors], ChainSide side, const Other& other, std::index_sequence<k...>) {
+  if (side == ChainSide::kFirst)
+    ((a[k] = Row{}(a[k], other(k))), ...);
   else
-    ((a[k] = Row{}(a[k], a[k])), ...);
+    ((a[k] = Row{}(other(k), a[k])), ...);
+}
+template <class Row, std::size_t... k>
+HWY_INLINE void both_each(V (&a)[kVectors], std::index_sequence<k...>) {
+  ((a[k] = Row{}(a[k], a[k])), ...);
 }
 template <class Row>
 HWY_INLINE void one(V (&a)[kVectors]) {
   one_each<Row>(a, Each{});
 }
-template <class Row>
-HWY_INLINE void two(V (&a)[kVectors], const ChainStep& s, int64_t at) {
-  two_each<Row>(a, s, at, Each{});
+template <class Row, class Where>
+HWY_INLINE void two(V (&a)[kVectors], const ChainStep& s, const Where& where) {
+  if (s.side == ChainSide::kBoth) return both_each<Row>(a, Each{});
+  where.with_other(s, [&](const auto& other) HWY_ATTR { two_each<Row>(a, s.side, other, Each{}); });
 }
 
-HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
+template <class Where>
+HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, const Where& where) {
   switch (s.code) {
     case ChainCode::kNone:
       return;
     case ChainCode::kAdd:
-      return two<Add>(a, s, at);
+      return two<Add>(a, s, where);
     case ChainCode::kSub:
-      return two<Sub>(a, s, at);
+      return two<Sub>(a, s, where);
     case ChainCode::kMul:
-      return two<Mul>(a, s, at);
+      return two<Mul>(a, s, where);
     case ChainCode::kDiv:
-      return two<Div>(a, s, at);
+      return two<Div>(a, s, where);
     case ChainCode::kMaximum:
-      return two<Maximum>(a, s, at);
+      return two<Maximum>(a, s, where);
     case ChainCode::kMinimum:
-      return two<Minimum>(a, s, at);
+      return two<Minimum>(a, s, where);
     case ChainCode::kReluBackward:
-      return two<ReluBackward>(a, s, at);
+      return two<ReluBackward>(a, s, where);
     case ChainCode::kRelu:
       return one<Relu>(a);
     case ChainCode::kRelu6:
@@ -146,6 +185,18 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
   }
 }
 
+template <class Where>
+HWY_INLINE void run_block(const ChainStep* steps, int count, const float* first, float* out,
+                          const Where& where) {
+  V a[kVectors];
+  load_block(a, first, where, Each{});
+  for (int s = 0; s < count; ++s) {
+    step(a, steps[s], where);
+    if (float* to = steps[s].store) store_block(a, to, where, Each{});
+  }
+  store_block(a, out, where, Each{});
+}
+
 }  // namespace chain_rows
 
 /// The whole blocks; gives the number of elements done.
@@ -153,16 +204,21 @@ HWY_INLINE void step(V (&a)[kVectors], const ChainStep& s, int64_t at) {
                                       int64_t n) {
   using namespace chain_rows;  // NOLINT: the vectors above
   int64_t at = 0;
-  for (; at + kBlock <= n; at += kBlock) {
-    V a[kVectors];
-    load_block(a, first + at, Each{});
-    for (int s = 0; s < count; ++s) {
-      step(a, steps[s], at);
-      if (float* to = steps[s].store) store_block(a, to + at, Each{});
-    }
-    store_block(a, out + at, Each{});
-  }
+  for (; at + kBlock <= n; at += kBlock) run_block(steps, count, first, out, Flat{at});
   return at;
+}
+
+/// Columns are whole vectors.
+[[gnu::flatten]] void chain_columns(const tile::ChainStep* steps, int count, const float* first, float* out,
+                                    int64_t rows, int64_t columns) {
+  using namespace chain_rows;  // NOLINT: the vectors above
+  Rows where{};
+  for (int64_t row = 0; row < rows; row += kVectors)
+    for (where.column = 0; where.column < columns; where.column += kWidth) {
+      for (int64_t k = 0; k < kVectors; ++k)
+        where.at[k] = std::min(row + k, rows - 1) * columns + where.column;
+      run_block(steps, count, first, out, where);
+    }
 }
 
 }  // namespace sorus::simd::HWY_NAMESPACE
@@ -171,8 +227,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sorus::simd {
 HWY_EXPORT(chain_blocks);
+HWY_EXPORT(chain_columns);
 namespace {
 constexpr auto run_blocks = [](auto... x) { return HWY_DYNAMIC_DISPATCH(chain_blocks)(x...); };
+constexpr auto run_columns = [](auto... x) { return HWY_DYNAMIC_DISPATCH(chain_columns)(x...); };
 }  // namespace
 }  // namespace sorus::simd
 
@@ -241,6 +299,11 @@ void run_chain(const ChainStep* steps, int count, const float* first, float* out
     }
     std::copy_n(value, rest, out + at);
   }
+}
+
+void run_chain_on_matrix(const ChainStep* steps, int count, const float* first, float* out, int64_t rows,
+                         int64_t columns) {
+  simd::run_columns(steps, count, first, out, rows, columns);
 }
 
 }  // namespace sorus::tile

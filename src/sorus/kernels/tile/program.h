@@ -113,6 +113,8 @@ class Program final : public RegionProgram {
   void compute(const Tile& tile, const Instruction& instruction) const;
   void compute_rows(const Tile& tile, const RowCall& call) const;
   void compute_chain(const Tile& tile, const Instruction& instruction) const;
+  void run_columns(const ResultPiece& piece, std::span<std::byte* const> in,
+                   std::span<std::byte* const> out) const;
 
   int64_t rows_ = 0;
   int64_t tile_rows_ = 1;
@@ -128,6 +130,8 @@ class Program final : public RegionProgram {
   int64_t scratch_bytes_ = 0;
   int32_t head_ = -1;    ///< operand that comes piece by piece, -1 for none
   int64_t columns_ = 0;  ///< of its matrix
+  /// By slot, where the program is one chain, run on whole rows of that matrix; empty where it is not.
+  std::vector<ChainSpread> spreads_;
 };
 
 }  // namespace sorus::tile

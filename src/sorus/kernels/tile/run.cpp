@@ -118,7 +118,7 @@ void Program::compute_chain(const Tile& tile, const Instruction& i) const {
   };
   SmallVector<ChainStep, 16> steps;
   for (const Chain::Step& s : chain.steps)
-    steps.push_back({s.code, s.side, at(s.operand), at(s.store), s.function});
+    steps.push_back({s.code, s.side, ChainSpread::kEach, at(s.operand), at(s.store), s.function});
   run_chain(steps.data(), static_cast<int>(steps.size()), at(chain.first), at(i.out), tile.rows * i.per_row);
 }
 
@@ -193,10 +193,37 @@ void Program::run_rows(Tile& tile, int64_t begin, int64_t end) const {
   if (streams_) cpu::finish_streams();
 }
 
+/// The chain on rows of the head's matrix, without a tile: nothing is brought into another form.
+void Program::run_columns(const ResultPiece& piece, std::span<std::byte* const> in,
+                          std::span<std::byte* const> out) const {
+  SmallVector<float*, 32> at(scratch_.size());
+  const int64_t begin = piece.row * columns_;
+  for (const Load& l : loads_) {
+    auto* base = reinterpret_cast<float*>(in[static_cast<size_t>(l.operand)]);
+    float*& place = at[static_cast<size_t>(l.slot)];
+    if (l.operand == head_)
+      place = static_cast<float*>(const_cast<void*>(piece.data));
+    else
+      place = l.way == Load::Way::kDirect ? base + begin : base;
+  }
+  for (const Store& s : stores_)
+    at[static_cast<size_t>(s.slot)] = reinterpret_cast<float*>(out[static_cast<size_t>(s.result)]) + begin;
+  const Chain& chain = chains_[static_cast<size_t>(code_[0].index)];
+  auto of = [&](Slot slot) { return slot < 0 ? nullptr : at[static_cast<size_t>(slot)]; };
+  SmallVector<ChainStep, 16> steps;
+  for (const Chain::Step& s : chain.steps) {
+    const ChainSpread spread = s.operand < 0 ? ChainSpread::kEach : spreads_[static_cast<size_t>(s.operand)];
+    steps.push_back({s.code, s.side, spread, of(s.operand), of(s.store), s.function});
+  }
+  run_chain_on_matrix(steps.data(), static_cast<int>(steps.size()), of(chain.first), of(code_[0].out),
+                      piece.rows, columns_);
+}
+
 void Program::run_on(const ResultPiece& piece, std::span<std::byte* const> in,
                      std::span<std::byte* const> out, std::span<const AttrsBox> slots) const {
   SORUS_INTERNAL(piece.columns == columns_ && piece.pitch == columns_,
                  "a piece is no whole rows: got {} of {}", piece.columns, columns_);
+  if (!spreads_.empty()) return run_columns(piece, in, out);
   Tile tile = tile_of(in, out, slots);
   tile.piece = &piece;
   run_rows(tile, piece.row * columns_, (piece.row + piece.rows) * columns_);

@@ -27,7 +27,7 @@ struct TileRow {
 void register_tiles(std::span<const TileRow> rows);
 
 /// The tile functions of an op; null when it has none.
-[[nodiscard]] const TileRow* find_tiles(std::string_view op);
+[[nodiscard]] SORUS_API const TileRow* find_tiles(std::string_view op);
 
 /// Elements that the driver hands to a tile function at once when it has to bring operands into form.
 inline constexpr int64_t kTileElements = 2048;
