@@ -424,12 +424,13 @@ def gradient_step(network: nn.Cell, x: ms.Tensor, graph: bool):
     return run
 
 
-def forward_step(network: nn.Cell, x: ms.Tensor, bf16: bool):
+def forward_step(network: nn.Cell, x: ms.Tensor, bf16: bool, graph: bool):
+    """Inference; in graph mode replayed without Python, as the peers' compiled programs are."""
     network.set_train(False)
     if bf16:
         network, x = ms.amp.auto_mixed_precision(network, "O3", ms.bfloat16), x.astype(ms.bfloat16)
-        return lambda: network(x).astype(ms.float32).asnumpy()
-    return lambda: network(x).asnumpy()
+    run = ms.jit(pure=True)(lambda x: network(x).astype(ms.float32)) if graph else network
+    return lambda: run(x).astype(ms.float32).asnumpy()
 
 
 def token_step():
@@ -460,4 +461,4 @@ def prepare(case: Case, variant: str):
         return train_step(network, x, y, case.model == "gpt2")
     if case.how == "gradient":
         return gradient_step(network, x, variant == "graph")
-    return forward_step(network, x, case.dtype == "bf16")
+    return forward_step(network, x, case.dtype == "bf16", variant == "graph")

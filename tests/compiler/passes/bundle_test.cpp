@@ -115,30 +115,6 @@ TEST(Bundle, NobodyMayReadAResultBeforeTheLastMember) {
   EXPECT_EQ(report_of(updates({16, 16})).bundled, 2);
 }
 
-TEST(Bundle, NoMoreThanLittleIsKeptAlive) {
-  // Each gradient, of 16 KB, is computed just before its update and would wait for the last one.
-  const int count = 24;
-  std::string head = "graph @g(%0: float32()", body, results;
-  int next = 1 + count;
-  for (int i = 1; i <= count; ++i) {
-    head += fmt::format(", %{}: float32(64, 64)", i);
-    body += fmt::format("  %{} = matmul(%{}, %{}) : float32(64, 64)\n", next, i, i);
-    body += fmt::format("  %{} = mul(%0, %{}) : float32(64, 64)\n", next + 1, next);
-    body += fmt::format("  %{} = sub(%{}, %{}) : float32(64, 64)\n", next + 2, i, next + 1);
-    results += fmt::format("{}%{}", i > 1 ? ", " : "", next + 2);
-    next += 3;
-  }
-  const std::string text = head + ") {\n" + body + "  return " + results + "\n}\n";
-  Executable apart(passed(text, {"fuse"}));
-  Executable together(passed(text, {"fuse", "bundle"}));
-  EXPECT_EQ(together.report().bundled, count);
-  EXPECT_LE(together.report().planned_bytes, apart.report().planned_bytes + (160 << 10));
-  EXPECT_EQ(together.report().donations, count);
-  set_memory_limit(1 << 20);
-  EXPECT_EQ(Executable(passed(text, {"fuse", "bundle"})).report().bundled, 0);
-  set_memory_limit(0);
-}
-
 /// The bytes of the results, and the addresses of those that took the storage of an input.
 std::vector<std::vector<float>> run(Graph graph, uint32_t seed, size_t* in_place) {
   std::mt19937 random(seed);
@@ -163,6 +139,60 @@ std::vector<std::vector<float>> run(Graph graph, uint32_t seed, size_t* in_place
     for (const std::byte* g : given) *in_place += g == v->bytes();
   }
   return results;
+}
+
+/// Scales of norms, each computed from parameters right before its use: all at once before the first.
+std::string scales(int count, int64_t size) {
+  std::string head = fmt::format("graph @g(%0: float32(4, {0})", size), body;
+  int next = 1 + 2 * count, x = 0;
+  for (int i = 0; i < count; ++i) {
+    const int variance = 1 + 2 * i, weight = variance + 1;
+    head += fmt::format(", %{}: float32({},), %{}: float32({},)", variance, size, weight, size);
+    body += fmt::format("  %{} = exp(%{}) : float32({},)\n", next, variance, size);
+    body += fmt::format("  %{} = div(%{}, %{}) : float32({},)\n", next + 1, weight, next, size);
+    body += fmt::format("  %{} = cumsum(%{}) {{axis=1}} : float32(4, {})\n", next + 2, x, size);
+    body += fmt::format("  %{} = mul(%{}, %{}) : float32(4, {})\n", next + 3, next + 2, next + 1, size);
+    body += fmt::format("  %{} = relu(%{}) : float32(4, {})\n", next + 4, next + 3, size);
+    x = next + 4;
+    next += 5;
+  }
+  return head + ") {\n" + body + fmt::format("  return %{}\n}}\n", x);
+}
+
+TEST(Bundle, WhatReadsInputsAloneComesEarly) {
+  EXPECT_EQ(report_of(scales(5, 16)).bundled, 5);
+  const std::string text = bundled(scales(5, 16)).text();
+  EXPECT_LT(text.rfind("exp"), text.find("cumsum"));
+  // As long as it keeps little alive: 128 KB of results are 32 of these.
+  EXPECT_EQ(report_of(scales(24, 1024)).bundled, 24);
+  const std::string large = bundled(scales(24, 5000)).text();
+  EXPECT_GT(large.rfind("exp"), large.find("cumsum"));
+  size_t none = 0;
+  EXPECT_TRUE(run(bundled(scales(5, 37)), 3, &none) == run(passed(scales(5, 37), {"cse"}), 3, &none));
+}
+
+TEST(Bundle, NoMoreThanLittleIsKeptAlive) {
+  // Each gradient, of 16 KB, is computed just before its update and would wait for the last one.
+  const int count = 24;
+  std::string head = "graph @g(%0: float32()", body, results;
+  int next = 1 + count;
+  for (int i = 1; i <= count; ++i) {
+    head += fmt::format(", %{}: float32(64, 64)", i);
+    body += fmt::format("  %{} = matmul(%{}, %{}) : float32(64, 64)\n", next, i, i);
+    body += fmt::format("  %{} = mul(%0, %{}) : float32(64, 64)\n", next + 1, next);
+    body += fmt::format("  %{} = sub(%{}, %{}) : float32(64, 64)\n", next + 2, i, next + 1);
+    results += fmt::format("{}%{}", i > 1 ? ", " : "", next + 2);
+    next += 3;
+  }
+  const std::string text = head + ") {\n" + body + "  return " + results + "\n}\n";
+  Executable apart(passed(text, {"fuse"}));
+  Executable together(passed(text, {"fuse", "bundle"}));
+  EXPECT_EQ(together.report().bundled, count);
+  EXPECT_LE(together.report().planned_bytes, apart.report().planned_bytes + (160 << 10));
+  EXPECT_EQ(together.report().donations, count);
+  set_memory_limit(1 << 20);
+  EXPECT_EQ(Executable(passed(text, {"fuse", "bundle"})).report().bundled, 0);
+  set_memory_limit(0);
 }
 
 TEST(Bundle, KeepsBitsForAnyNumberOfThreadsAndWritesInPlace) {

@@ -22,12 +22,17 @@ struct Bundle {
   std::vector<int32_t> members;
   std::vector<ValueId> operands;  ///< distinct
   int64_t waiting = 0;            ///< bytes that are kept longer
+  bool is_early = false;          ///< it stands where its first member did, else where its last one did
 };
 
 class Bundler {
  public:
   Bundler(Graph& graph, Memories memories)
-      : graph_(graph), memories_(std::move(memories)), bundle_of_(graph.value_count(), kNone) {}
+      : graph_(graph), memories_(std::move(memories)), bundle_of_(graph.value_count(), kNone) {
+    is_computed_.resize(graph.value_count());
+    for (const Node& n : graph.nodes)
+      for (ValueId v : n.out) is_computed_[static_cast<size_t>(v)] = 1;
+  }
 
   void run() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -42,8 +47,10 @@ class Bundler {
   static constexpr int32_t kNone = -1;
   [[nodiscard]] bool is_member(const Node& n) const;
   [[nodiscard]] static std::string kind_of(const Graph& body);
+  [[nodiscard]] bool can_come_early(const Node& n) const;
   [[nodiscard]] int64_t bytes(ValueId v) const { return memories_[memories_.number_of(v)].bytes; }
   [[nodiscard]] int64_t freed_by(int32_t node) const;
+  [[nodiscard]] int64_t made_by(const Node& n) const;
   void close_bundle_that_makes(ValueId v);
   void place(int32_t node);
   void rewrite();
@@ -51,6 +58,7 @@ class Bundler {
   Graph& graph_;
   Memories memories_;
   std::vector<int32_t> bundle_of_;  ///< by value: the bundle whose member computes it
+  std::vector<char> is_computed_;   ///< by value: a node gives it
   std::vector<Bundle> bundles_;
   std::map<std::string, int32_t> open_;  ///< by kind: the bundle to which members may be added
 };
@@ -84,6 +92,15 @@ std::string Bundler::kind_of(const Graph& body) {
   return kind;
 }
 
+/// It reads inputs of the graph alone, and none may be written over: as the scale and shift of a norm, which
+/// are computed from its parameters before each use.
+bool Bundler::can_come_early(const Node& n) const {
+  for (ValueId v : n.in)
+    if (is_computed_[static_cast<size_t>(v)]) return false;
+  return std::none_of(n.out.begin(), n.out.end(),
+                      [&](ValueId v) { return memories_[memories_.number_of(v)].stays; });
+}
+
 /// Bytes of operands that nobody reads after the node.
 int64_t Bundler::freed_by(int32_t node) const {
   int64_t sum = 0;
@@ -94,39 +111,51 @@ int64_t Bundler::freed_by(int32_t node) const {
   return sum;
 }
 
-/// Its members stand where the last one did; so nobody who reads a result may come before another member.
+/// Bytes of results.
+int64_t Bundler::made_by(const Node& n) const {
+  int64_t sum = 0;
+  for (ValueId v : n.out) sum += bytes(v);
+  return sum;
+}
+
+/// Nobody who reads a result may come before another member, where that will stand.
 void Bundler::close_bundle_that_makes(ValueId v) {
   if (v == kNoValue || bundle_of_[static_cast<size_t>(v)] == kNone) return;
   const int32_t made_by = bundle_of_[static_cast<size_t>(v)];
+  if (bundles_[static_cast<size_t>(made_by)].is_early) return;
   std::erase_if(open_, [&](const auto& entry) { return entry.second == made_by; });
 }
 
 void Bundler::place(int32_t i) {
   const Node& n = graph_.nodes[static_cast<size_t>(i)];
-  auto [at, is_new] = open_.try_emplace(kind_of(*n.body), kNone);
+  const bool is_early = can_come_early(n);
+  auto [at, is_new] = open_.try_emplace((is_early ? "early " : "") + kind_of(*n.body), kNone);
   auto added = [&](const Bundle& b) {
     std::vector<ValueId> more;
     for (ValueId v : n.in)
       if (std::find(b.operands.begin(), b.operands.end(), v) == b.operands.end()) more.push_back(v);
     return more;
   };
+  int64_t waiting = 0;
   if (!is_new) {
     const Bundle& known = bundles_[static_cast<size_t>(at->second)];
-    const int64_t waiting = known.waiting + freed_by(known.members.back());
+    waiting = known.waiting + (is_early ? made_by(n) : freed_by(known.members.back()));
     if (waiting > kWaitingBytes || known.operands.size() + added(known).size() > kMostOperands) is_new = true;
   }
   if (is_new) {
     at->second = static_cast<int32_t>(bundles_.size());
     bundles_.emplace_back();
+    waiting = 0;
   }
   Bundle& b = bundles_[static_cast<size_t>(at->second)];
-  if (!b.members.empty()) b.waiting += freed_by(b.members.back());
+  b.waiting = waiting;
+  b.is_early = is_early;
   for (ValueId v : added(b)) b.operands.push_back(v);
   b.members.push_back(i);
   for (ValueId v : n.out) bundle_of_[static_cast<size_t>(v)] = at->second;
 }
 
-/// A bundle stands where its last member stood.
+/// A bundle stands where its last member stood, or its first.
 void Bundler::rewrite() {
   std::vector<int32_t> joined(graph_.nodes.size(), kNone);
   for (size_t b = 0; b < bundles_.size(); ++b)
@@ -140,7 +169,7 @@ void Bundler::rewrite() {
       continue;
     }
     const Bundle& b = bundles_[static_cast<size_t>(joined[i])];
-    if (b.members.back() != static_cast<int32_t>(i)) continue;
+    if ((b.is_early ? b.members.front() : b.members.back()) != static_cast<int32_t>(i)) continue;
     std::vector<const Node*> members;
     for (int32_t m : b.members) members.push_back(&graph_.nodes[static_cast<size_t>(m)]);
     nodes.push_back(graph_.call_of(members, needed));
