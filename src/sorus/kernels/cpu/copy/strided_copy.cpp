@@ -81,6 +81,14 @@ void copy_row(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t 
   }
 }
 
+/// Of `count` parts of so many bytes: how many make a piece, such that two threads get as much.
+int64_t parts_of_piece(int64_t count, int64_t bytes) {
+  const int64_t pieces = std::min(count, (count * bytes + kPieceBytes - 1) / kPieceBytes);
+  if (pieces <= 1) return std::max<int64_t>(count, 1);
+  const int64_t even = (pieces + 1) / 2 * 2;
+  return (count + even - 1) / even;
+}
+
 /// Row by row along the innermost axis.
 template <class T>
 void copy_rows(const Plan& p, const T* from, T* to) {
@@ -90,13 +98,13 @@ void copy_rows(const Plan& p, const T* from, T* to) {
   auto bytes = static_cast<int64_t>(sizeof(T)) * inner.extent;
   if (rows == 1) {
     // One long row is cut along itself.
-    parallel_ranges(
-        inner.extent, kPieceBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t begin, int64_t end) {
-          copy_row(from + begin * inner.from, inner.from, to + begin * inner.to, inner.to, end - begin);
-        });
+    const int64_t grain = parts_of_piece(inner.extent, static_cast<int64_t>(sizeof(T)));
+    parallel_ranges(inner.extent, grain, [&](int64_t begin, int64_t end) {
+      copy_row(from + begin * inner.from, inner.from, to + begin * inner.to, inner.to, end - begin);
+    });
     return;
   }
-  parallel_ranges(rows, std::max<int64_t>(kPieceBytes / bytes, 1), [&](int64_t begin, int64_t end) {
+  parallel_ranges(rows, parts_of_piece(rows, bytes), [&](int64_t begin, int64_t end) {
     int64_t index[kMaxRank];
     int64_t rest = begin;
     int64_t f;
@@ -172,11 +180,41 @@ template <class T>
 constexpr int64_t kBlock = 0;
 #endif
 
+#if defined(__SSE2__)
+/// Three planes of 4-byte elements, as the colours of an image, to elements that stand together; gives the
+/// number of columns done. A vector holds one element too many, over which the next one is written.
+inline int64_t interleave_three(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t columns) {
+  int64_t j = 0;
+  for (; j + 4 < columns; j += 4) {
+    auto row = [&](int64_t i) {
+      return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_step + j)));
+    };
+    __m128 a = row(0);
+    __m128 b = row(1);
+    __m128 c = row(2);
+    __m128 spare = c;
+    _MM_TRANSPOSE4_PS(a, b, c, spare);
+    const __m128 all[4] = {a, b, c, spare};
+    for (int64_t k = 0; k < 4; ++k)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * (j + k)), _mm_castps_si128(all[k]));
+  }
+  return j;
+}
+#endif
+
 /// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns.
 template <class T>
 void transpose_tile(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
   int64_t full_rows = 0;
   int64_t full_columns = 0;
+#if defined(__SSE2__)
+  if constexpr (sizeof(T) == 4) {
+    if (rows == 3 && to_step == 3) {
+      const int64_t done = interleave_three(from, from_step, to, columns);
+      from += done, to += 3 * done, columns -= done;
+    }
+  }
+#endif
   if constexpr (kBlock < T >> 0) {
     full_rows = rows / kBlock<T> * kBlock<T>;
     full_columns = columns / kBlock<T> * kBlock<T>;
@@ -199,7 +237,7 @@ void copy_tiles(Plan p, int source, const T* from, T* to) {
   int64_t strips = (columns.extent + kTile - 1) / kTile;
   int64_t work = outer_count(p, outer) * strips;
   auto strip_bytes = static_cast<int64_t>(sizeof(T)) * kTile * rows.extent;
-  parallel_ranges(work, std::max<int64_t>(kPieceBytes / strip_bytes, 1), [&](int64_t begin, int64_t end) {
+  parallel_ranges(work, parts_of_piece(work, strip_bytes), [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       int64_t f;
       int64_t t;
