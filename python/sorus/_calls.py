@@ -45,9 +45,10 @@ _context.on_change(on_setting)
 
 
 def cast_floats(value, dtype):
-    """`value` with its floating tensors converted to `dtype`."""
-    converted = [t.astype(dtype) if t.dtype.is_floating_point else t for t in _tree.tensors(value)]
-    return _tree.rebuild(value, iter(converted))
+    """`value` with its floating tensors converted to `dtype`; one that stands in several places stays one."""
+    given = _tree.tensors(value)
+    made = {id(t): t.astype(dtype) if t.dtype.is_floating_point else t for t in given}
+    return _tree.rebuild(value, iter([made[id(t)] for t in given]))
 
 
 class Handle:

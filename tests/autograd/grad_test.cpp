@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/random/random.h"
 #include "sorus/ops/reduce/reduce.h"
 
 namespace sorus {
@@ -116,6 +117,37 @@ TEST(Recompute, GivesTheGradientsOfTheFunctionAndOfWhatItCaptures) {
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(at(plain), at(saved));
   EXPECT_EQ(at(g1[0]), at(g2[0]));
+}
+
+TEST(Recompute, DrawsTheSameNumbersAgain) {
+  const Tensor x = rand({64}, DType::kFloat64);
+  auto inner = [](const TensorList& in) {
+    return TensorList{dropout(in[0], 0.5) * rand({64}, DType::kFloat64)};
+  };
+  auto outer = [&](bool again) {
+    return [&, again](const TensorList& in) {
+      const Tensor y = dropout(in[0] * in[0], 0.3);
+      return TensorList{exp(again ? recompute(inner, {y})[0] : inner({y})[0]) + rand({64}, DType::kFloat64)};
+    };
+  };
+  auto run = [&](int depth) {
+    set_seed(3);
+    const Tensor gradient = grad(
+        [&](const Tensor& v) {
+          return sum(depth > 0 ? recompute(outer(depth > 1), {v})[0] : outer(false)({v})[0]);
+        },
+        x);
+    return std::pair(gradient.to_vector<double>(), at(rand({1}, DType::kFloat64)));
+  };
+  EXPECT_EQ(run(1), run(0));
+  EXPECT_EQ(run(2), run(0));
+}
+
+TEST(Recompute, RefusesToDrawMoreTheSecondTime) {
+  int calls = 0;
+  auto f = [&](const TensorList& in) { return TensorList{calls++ > 0 ? dropout(in[0], 0.5) : in[0] * 2.0}; };
+  EXPECT_THROW((void)grad([&](const Tensor& v) { return sum(recompute(f, {v})[0]); }, vector({1, 2})),
+               ValueError);
 }
 
 }  // namespace

@@ -132,6 +132,39 @@ def test_the_same_operand_thrice_is_projected_once():
     near(net(y, Tensor(x), Tensor(x))[0], multihead(p, 2, x, x, x)[0], 1e-5)
 
 
+def test_converted_operands_are_projected_once_as_well():
+    net, p = filled(nn.MultiheadAttention(8, 2, batch_first=True))
+    net.to_float(ms.float16)
+    x = Tensor(normal(3, 4, 8))
+    seen = []
+    projected = net._projected
+
+    def noted(query, key, value):
+        seen.append(query is key is value)
+        return projected(query, key, value)
+
+    object.__setattr__(net, "_projected", noted)
+    result = net(x, x, x, need_weights=False)[0]
+    assert seen == [True]
+    assert result.dtype == ms.float16
+    exact = x.asnumpy().astype(np.float64)
+    near(result.astype(ms.float32), multihead(p, 2, exact, exact, exact)[0], 2e-2)
+
+
+def test_recomputed_layers_drop_the_same():
+    x = Tensor(normal(3, 4, 8))
+    net, _ = filled(nn.TransformerEncoderLayer(8, 2, 12, 0.4))
+    net.set_train()
+
+    def gradients():
+        ms.set_seed(5)
+        return bits(ms.value_and_grad(lambda x: (net(x) ** 2).sum(), 0, net.trainable_params())(x))
+
+    kept = gradients()
+    net.recompute()
+    assert gradients() == kept
+
+
 def test_parameters():
     def shapes(**options):
         net = nn.MultiheadAttention(8, 2, **options)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sorus/core/generator.h"
 #include "sorus/dispatch/builtin.h"
 
 namespace sorus {
@@ -158,8 +159,10 @@ TensorList recompute(const TensorFunction& f, const TensorList& inputs) {
   GradientRecorder* scope = scope_state().gradients;
   if (!scope) return f(inputs);
   CaptureProbe probe(inputs, *scope);
+  auto keys = std::make_shared<std::vector<Tensor>>();
   TensorList out;
   {
+    KeyScope noting(*keys, KeyUse::kNote);
     ScopedState<GradientRecorder*> probing(&ScopeState::gradients, &probe);
     out = f(inputs);
   }
@@ -170,7 +173,7 @@ TensorList recompute(const TensorFunction& f, const TensorList& inputs) {
   TensorList operands = inputs;
   for (const Tensor& t : probe.captured) operands.push_back(t);
   size_t count = inputs.size();
-  GradientRule rule = [f, count](const TensorList& in, const TensorList&, const TensorList& grads) {
+  GradientRule rule = [f, count, keys](const TensorList& in, const TensorList&, const TensorList& grads) {
     Tape again;
     TensorList sources;
     for (const Tensor& t : in)
@@ -178,7 +181,11 @@ TensorList recompute(const TensorFunction& f, const TensorList& inputs) {
         again.watch(t);
         sources.push_back(t);
       }
-    TensorList values = f(TensorList(in.begin(), in.begin() + count));
+    TensorList values;
+    {
+      KeyScope repeating(*keys, KeyUse::kRepeat);
+      values = f(TensorList(in.begin(), in.begin() + count));
+    }
     TensorList found = again.gradients(values, grads, sources);
     TensorList all;
     size_t next = 0;

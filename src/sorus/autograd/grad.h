@@ -53,7 +53,7 @@ struct Pullback {
 
 /// Calls `f` keeping nothing of its inside for the backward pass, which calls it again. Values that `f`
 /// captures (parameters, say) get their gradients as if they were operands. `f` must compute the same at both
-/// calls.
+/// calls; random keys that it draws from generators are the same again.
 [[nodiscard]] SORUS_API TensorList recompute(const TensorFunction& f, const TensorList& inputs);
 
 }  // namespace sorus

@@ -6,9 +6,40 @@
 #include "sorus/core/parameter.h"
 
 namespace sorus {
+namespace {
+
+KeyScope*& key_scope() {
+  thread_local KeyScope* scope = nullptr;
+  return scope;
+}
+
+}  // namespace
 
 Tensor Generator::key(int64_t count) {
   SORUS_CHECK(count >= 0, ValueError, "random: number of values is negative: got {}, need 0 or more", count);
+  KeyScope* scope = key_scope();
+  return scope ? scope->key(*this, count) : draw(count);
+}
+
+KeyScope::KeyScope(std::vector<Tensor>& keys, KeyUse use) : keys_(keys), use_(use), outer_(key_scope()) {
+  key_scope() = this;
+}
+
+KeyScope::~KeyScope() { key_scope() = outer_; }
+
+Tensor KeyScope::key(Generator& from, int64_t count) {
+  if (use_ == KeyUse::kRepeat) {
+    SORUS_CHECK(
+        next_ < keys_.size(), ValueError,
+        "random: a repeated call draws more often than the first: got more than {} draws, need as many",
+        keys_.size());
+    return keys_[next_++];
+  }
+  keys_.push_back(outer_ ? outer_->key(from, count) : from.draw(count));
+  return keys_.back();
+}
+
+Tensor Generator::draw(int64_t count) {
   uint64_t pair[2];
   {
     std::lock_guard lock(fork_mutex_of(this));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sorus/core/tensor.h"
 
@@ -26,8 +27,34 @@ class SORUS_API Generator {
   void set_state(State state);
 
  private:
+  friend class KeyScope;
+  [[nodiscard]] Tensor draw(int64_t count);
+
   uint64_t seed_;
   uint64_t offset_ = 0;
+};
+
+enum class KeyUse { kNote, kRepeat };
+
+/// While it lives, the keys that this thread draws from any generator are added to `keys` in order, or those
+/// in `keys` are given out again in order and the generators stay where they are: for functions that are
+/// called twice and must compute the same. Scopes nest: keys noted within a scope that repeats are its keys.
+/// Drawing more keys than there are to repeat throws ValueError.
+class SORUS_API KeyScope {
+ public:
+  KeyScope(std::vector<Tensor>& keys, KeyUse use);
+  ~KeyScope();
+  KeyScope(const KeyScope&) = delete;
+  KeyScope& operator=(const KeyScope&) = delete;
+
+ private:
+  friend class Generator;
+  [[nodiscard]] Tensor key(Generator& from, int64_t count);
+
+  std::vector<Tensor>& keys_;
+  KeyUse use_;
+  size_t next_ = 0;
+  KeyScope* outer_;
 };
 
 /// The generator that functions use when none is given.
