@@ -1,16 +1,11 @@
-#include "sorus/kernels/cpu/conv/winograd.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <mutex>
 #include <vector>
 
 #include "sorus/kernels/cpu/conv/conv.h"
-#include "tests/kernels/conv_testing.h"
+#include "tests/kernels/winograd_testing.h"
 
 // Transforms are plain sums, and each place of a tile is one chain of fused multiply-adds over channels, so
 // plain loops give the same bits.
@@ -19,48 +14,11 @@ namespace {
 
 using onednn::ConvPass;
 using onednn::ConvProblem;
-using onednn::testing::Buffer;
-using onednn::testing::ConvShape;
-using onednn::testing::ConvTensors;
+using namespace winograd::testing;  // NOLINT: what this file is about
 using onednn::testing::floats;
-using onednn::testing::problem_of;
 using onednn::testing::Threads;
 using Four = std::array<float, 4>;
 using Square = std::array<float, 16>;
-
-const ConvShape kShapes[] = {
-    {"whole_tiles", 2, 2, 64, 64, {8, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-    {"odd_sizes", 2, 3, 32, 48, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-    {"many_pieces", 2, 1, 16, 80, {30, 31}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-    {"no_padding", 2, 2, 48, 16, {6, 5}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
-    {"uneven_padding", 2, 2, 16, 32, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {2, 0}, {1, 2}},
-    {"one_position", 2, 2, 16, 16, {1, 1}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-    {"a_row", 2, 2, 16, 16, {1, 70}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-};
-
-/// A pass as rows of channels of a result, computed from a source.
-struct View {
-  int64_t source_channels, result_channels, source_y, source_x, result_y, result_x, pad_y, pad_x;
-  bool forward;
-  View(const ConvProblem& p, ConvPass pass) : forward(pass == ConvPass::kForward) {
-    source_channels = p.in_channels, result_channels = p.out_channels;
-    source_y = p.in[0], source_x = p.in[1], result_y = p.out(0), result_x = p.out(1);
-    pad_y = p.pad_low[0], pad_x = p.pad_low[1];
-    if (forward) return;
-    std::swap(source_channels, result_channels);
-    std::swap(source_y, result_y), std::swap(source_x, result_x);
-    pad_y = 2 - pad_y, pad_x = 2 - pad_x;
-  }
-  [[nodiscard]] float weight(const ConvProblem& p, const Buffer& weights, int64_t c, int64_t o,
-                             int64_t tap) const {
-    return forward ? weights.get((o * p.in_channels + c) * 9 + tap)
-                   : weights.get((c * p.in_channels + o) * 9 + 8 - tap);
-  }
-  [[nodiscard]] float source(const Buffer& values, int64_t n, int64_t y, int64_t x, int64_t c) const {
-    if (y < 0 || x < 0 || y >= source_y || x >= source_x) return 0;
-    return values.get(((n * source_y + y) * source_x + x) * source_channels + c);
-  }
-};
 
 Four of_source(const Four& d) { return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]}; }
 Four of_weights(const Four& g) {
@@ -125,21 +83,6 @@ std::vector<float> expected(const ConvProblem& p, ConvPass pass, const Buffer& s
   return result;
 }
 
-Buffer run(const ConvProblem& p, ConvPass pass, const ConvTensors& t, const onednn::ConvOptions& options = {},
-           bool whole = true) {
-  const bool forward = pass == ConvPass::kForward;
-  Buffer space = onednn::testing::workspace(winograd::workspace(p, pass));
-  Buffer result(p.type, forward ? t.out.size() : t.input.size());
-  result.fill(5);
-  auto* to = whole ? static_cast<float*>(result.data()) : nullptr;
-  if (forward) {
-    winograd::forward(p, floats(t.input), floats(t.weights), floats(t.bias), to, space.data(), options);
-  } else {
-    winograd::backward_data(p, floats(t.out), floats(t.weights), to, space.data(), options);
-  }
-  return result;
-}
-
 void expect_bits(const ConvProblem& p, ConvPass pass, const char* name) {
   const bool forward = pass == ConvPass::kForward;
   const ConvTensors t(p);
@@ -175,45 +118,14 @@ TEST_P(WinogradTest, IsAsFineAsAPlainSum) {
   const ConvProblem p = problem_of(GetParam());
   const ConvTensors t(p);
   for (auto pass : {ConvPass::kForward, ConvPass::kBackwardData}) {
-    const View v(p, pass);
     Buffer got = run(p, pass, t);
-    for (int64_t at = 0; at < got.size(); ++at) {
-      int64_t o = at % v.result_channels, position = at / v.result_channels;
-      int64_t x = position % v.result_x, y = position / v.result_x % v.result_y,
-              n = position / v.result_x / v.result_y;
-      double want = 0, magnitude = 0;
-      for (int64_t i = 0; i < 9 * v.source_channels; ++i) {
-        int64_t tap = i % 9, c = i / 9;
-        double term = static_cast<double>(v.source(pass == ConvPass::kForward ? t.input : t.out, n,
-                                                   y - v.pad_y + tap / 3, x - v.pad_x + tap % 3, c)) *
-                      v.weight(p, t.weights, c, o, tap);
-        want += term, magnitude += std::abs(term);
-      }
-      ASSERT_NEAR(got.get(at), want, magnitude * 0x1p-20 + 1e-30) << "element " << at;
+    std::vector<Sum> want = sums_in_double(p, pass, t);
+    for (size_t at = 0; at < want.size(); ++at) {
+      ASSERT_NEAR(got.get(static_cast<int64_t>(at)), want[at].value, want[at].magnitude * 0x1p-20 + 1e-30)
+          << "element " << at;
     }
   }
 }
-
-/// Puts pieces together.
-class Collector final : public PieceTaker {
- public:
-  explicit Collector(Buffer& to) : to_(static_cast<float*>(to.data())) {}
-  void take(const ResultPiece& piece) const override {
-    std::lock_guard lock(mutex_);
-    taken_ += piece.rows;
-    for (int64_t i = 0; i < piece.rows; ++i) {
-      std::memcpy(to_ + (piece.row + i) * piece.columns,
-                  static_cast<const float*>(piece.data) + i * piece.pitch,
-                  static_cast<size_t>(piece.columns) * sizeof(float));
-    }
-  }
-  [[nodiscard]] int64_t taken() const { return taken_; }
-
- private:
-  float* to_;
-  mutable std::mutex mutex_;
-  mutable int64_t taken_ = 0;
-};
 
 TEST_P(WinogradTest, HandsOverPieces) {
   const ConvProblem p = problem_of(GetParam());

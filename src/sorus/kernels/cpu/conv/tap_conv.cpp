@@ -143,7 +143,7 @@ void run(const ConvProblem& p, ConvPass pass, const float* source, const float* 
     if (!weights_packed) {
       float* own = scratch.reserve(work.taps * k * width);
       HWY_DYNAMIC_DISPATCH(pack)
-      (k, work.taps, weights + channel * sides.result_step, sides.source_step, sides.result_step, own);
+      (width, k, work.taps, weights + channel * sides.result_step, sides.source_step, sides.result_step, own);
       packed = own;
     }
     for (int64_t image = first; image < end; image += near) {
@@ -201,9 +201,19 @@ void pack_weights(const ConvProblem& p, const float* weights, float* to) {
   const int64_t width = panel(), panel_floats = p.taps() * sides.source_channels * width;
   parallel_for(sides.result_channels / width, [&](int64_t i) {
     HWY_DYNAMIC_DISPATCH(pack)
-    (sides.source_channels, p.taps(), weights + i * width * sides.result_step, sides.source_step,
+    (width, sides.source_channels, p.taps(), weights + i * width * sides.result_step, sides.source_step,
      sides.result_step, to + i * panel_floats);
   });
+}
+
+void add_rows(int64_t count, const float* const* a, float* const* c, int64_t k, const float* b) {
+  HWY_DYNAMIC_DISPATCH(add_tap)(count, a, c, k, b);
+}
+
+void pack_panel(int64_t width, int64_t k, int64_t taps, const float* from, int64_t source_step,
+                int64_t result_step, float* to) {
+  if (width < panel()) std::fill_n(to, taps * k * panel(), 0.0F);
+  HWY_DYNAMIC_DISPATCH(pack)(width, k, taps, from, source_step, result_step, to);
 }
 
 }  // namespace sorus::kernels::tap_conv

@@ -32,4 +32,13 @@ SORUS_API void backward_data(const onednn::ConvProblem& problem, const float* ou
 [[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);
 void pack_weights(const onednn::ConvProblem& problem, const float* weights, float* to);
 
+/// The inner loops, for kernels that compute some of their results as these do, with panels of gemm::panel()
+/// columns: c[i][j] += sum over p of a[i][p] * b[p, j] for `count` rows of k numbers and the columns j of a
+/// panel, each sum going on as one chain of fused multiply-adds.
+void add_rows(int64_t count, const float* const* a, float* const* c, int64_t k, const float* b);
+/// A panel for each tap, from weights of k channels of the source and `width` of the result, at most a
+/// panel's, whose neighbours are `source_step` and `result_step` floats apart. Zeros stand behind them.
+void pack_panel(int64_t width, int64_t k, int64_t taps, const float* from, int64_t source_step,
+                int64_t result_step, float* to);
+
 }  // namespace sorus::kernels::tap_conv

@@ -80,10 +80,11 @@ void finish(int64_t count, float* c, int64_t c_row, const float* bias, bool relu
   }
 }
 
-/// A panel of the weights: to[tap][i][j] = from[i * row + j * column + tap].
-void pack(int64_t rows, int64_t taps, const float* from, int64_t row, int64_t column, float* to) {
+/// A panel of the weights: to[tap][i][j] = from[i * row + j * column + tap] for its first `width` columns j.
+void pack(int64_t width, int64_t rows, int64_t taps, const float* from, int64_t row, int64_t column,
+          float* to) {
   for (int64_t i = 0; i < rows; ++i)
-    matrix::HWY_NAMESPACE::transpose(kWidth, taps, from + i * row, column, to + i * kWidth, rows * kWidth);
+    matrix::HWY_NAMESPACE::transpose(width, taps, from + i * row, column, to + i * kWidth, rows * kWidth);
 }
 
 int64_t panel_width() { return kWidth; }

@@ -1,10 +1,12 @@
 #include "sorus/kernels/cpu/conv/winograd.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <vector>
 
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
+#include "sorus/kernels/cpu/conv/tap_conv.h"
 #include "sorus/kernels/cpu/gemm/block.h"
 #include "sorus/kernels/cpu/scratch.h"
 
@@ -74,12 +76,14 @@ struct Plan {
   [[nodiscard]] int64_t first_row(int64_t tile_row) const {
     return tile_row / tiles_y * result_y + tile_row % tiles_y * 2;
   }
+  [[nodiscard]] int64_t source_image() const { return source_y * source_x * source_channels; }
   [[nodiscard]] int64_t panel_floats() const { return source_channels * gemm::panel(); }
   [[nodiscard]] int64_t packed_floats() const { return kPlaces * panels * panel_floats(); }
 };
 
 struct Operands {
   const float* source;
+  const float* weights;
   const float* packed;
   const float* bias;
   float* result;  // may be null
@@ -126,26 +130,130 @@ void read_tile(const Plan& plan, const float* image, int64_t ty, int64_t tx, flo
   HWY_DYNAMIC_DISPATCH(transform_source)(channels, patch, 4 * channels, channels, to, place);
 }
 
+/// The part of a tile of the result that lies inside of the image.
+struct Inside {
+  int64_t height, width;
+  Inside(const Plan& plan, int64_t ty, int64_t tx)
+      : height(std::min<int64_t>(2, plan.result_y - 2 * ty)),
+        width(std::min<int64_t>(2, plan.result_x - 2 * tx)) {}
+};
+
 /// One tile of the result, of which the part inside of the image is written to `rows`, where row 2 ty of the
-/// image begins.
-void write_tile(const Plan& plan, const Operands& data, const float* from, int64_t place, int64_t ty,
+/// image begins. False when a result is not finite.
+bool write_tile(const Plan& plan, const Operands& data, const float* from, int64_t place, int64_t ty,
                 int64_t tx, float* patch, float* rows) {
   const int64_t channels = plan.result_channels, row = plan.result_x * channels;
-  const int64_t height = std::min<int64_t>(2, plan.result_y - 2 * ty);
-  const int64_t width = std::min<int64_t>(2, plan.result_x - 2 * tx);
+  const Inside inside(plan, ty, tx);
   float* to = rows + 2 * tx * channels;
-  if (height == 2 && width == 2) {
-    HWY_DYNAMIC_DISPATCH(transform_result)(channels, from, place, data.bias, plan.relu, to, row, channels);
-    return;
+  if (inside.height == 2 && inside.width == 2) {
+    return HWY_DYNAMIC_DISPATCH(transform_result)(channels, from, place, data.bias, plan.relu, to, row,
+                                                  channels);
   }
-  HWY_DYNAMIC_DISPATCH(transform_result)
-  (channels, from, place, data.bias, plan.relu, patch, 2 * channels, channels);
-  for (int64_t y = 0; y < height; ++y) std::copy_n(patch + 2 * y * channels, width * channels, to + y * row);
+  const bool finite = HWY_DYNAMIC_DISPATCH(transform_result)(channels, from, place, data.bias, plan.relu,
+                                                             patch, 2 * channels, channels);
+  for (int64_t y = 0; y < inside.height; ++y)
+    std::copy_n(patch + 2 * y * channels, inside.width * channels, to + y * row);
+  return finite;
 }
 
-void run_piece(const Plan& plan, const Operands& data, int64_t piece) {
+/// A piece whose tiles' places have been multiplied.
+struct Piece {
+  int64_t begin;  // row of tiles
+  const float* products;
+  int64_t place;  // floats from one place's products to the next's
+  float* to;      // its rows of the result
+
+  [[nodiscard]] int64_t tile_row(const Plan& plan, int64_t tile) const { return begin + tile / plan.tiles_x; }
+  /// Where the first row of a tile's results begins.
+  [[nodiscard]] float* rows(const Plan& plan, int64_t tile) const {
+    return to + (plan.first_row(tile_row(plan, tile)) - plan.first_row(begin)) * plan.result_x *
+                    plan.result_channels;
+  }
+};
+
+/// The plain sums of all four results of some tiles of a piece, for the channels of a panel from `first` on:
+/// chains of fused multiply-adds over the taps that lie inside of the image, then channels, as those of
+/// tap_conv.h.
+void add_plainly(const Plan& plan, const Operands& data, const Piece& piece,
+                 const std::vector<int64_t>& tiles, int64_t first, float* sums) {
+  thread_local Scratch taps_scratch;
+  thread_local std::vector<const float*> a;
+  thread_local std::vector<float*> c;
+  const int64_t k = plan.source_channels, width = gemm::panel();
+  float* taps = taps_scratch.reserve(kTaps * plan.panel_floats());
+  tap_conv::pack_panel(std::min(width, plan.result_channels - first), k, kTaps,
+                       data.weights + first * plan.result_step, plan.source_step, plan.result_step, taps);
+  std::fill_n(sums, static_cast<int64_t>(tiles.size()) * 4 * width, 0.0F);
+  for (int64_t tap = 0; tap < kTaps; ++tap) {
+    const int64_t at = plan.reversed ? kTaps - 1 - tap : tap;
+    a.clear(), c.clear();
+    for (size_t i = 0; i < tiles.size() * 4; ++i) {
+      const int64_t tile_row = piece.tile_row(plan, tiles[i / 4]), corner = static_cast<int64_t>(i % 4);
+      const int64_t y = tile_row % plan.tiles_y * 2 + corner / 2 - plan.pad_y + at / 3;
+      const int64_t x = tiles[i / 4] % plan.tiles_x * 2 + corner % 2 - plan.pad_x + at % 3;
+      if (y < 0 || x < 0 || y >= plan.source_y || x >= plan.source_x) continue;
+      const float* image = data.source + tile_row / plan.tiles_y * plan.source_image();
+      a.push_back(image + (y * plan.source_x + x) * k);
+      c.push_back(sums + static_cast<int64_t>(i) * width);
+    }
+    tap_conv::add_rows(static_cast<int64_t>(a.size()), a.data(), c.data(), k, taps + tap * k * width);
+  }
+}
+
+/// Computes the results that are not finite in some tiles of a piece again, by plain sums: such a number may
+/// come from a transform that overflowed, and transforms turn infinities into NaN. Results that are finite
+/// stay, since each depends on what its own taps read alone.
+void mend(const Plan& plan, const Operands& data, const Piece& piece, const std::vector<int64_t>& tiles) {
+  thread_local Scratch sum_scratch, patch_scratch;
+  thread_local std::vector<int64_t> found;
+  const int64_t width = gemm::panel(), channels = plan.result_channels;
+  float* patch = patch_scratch.reserve(4 * width);
+  for (int64_t first = 0; first < channels; first += width) {
+    const int64_t columns = std::min(width, channels - first);
+    const auto compute = [&](int64_t tile) {
+      return HWY_DYNAMIC_DISPATCH(transform_result)(columns, piece.products + tile * channels + first,
+                                                    piece.place, nullptr, false, patch, 2 * width, width);
+    };
+    found.clear();
+    std::copy_if(tiles.begin(), tiles.end(), std::back_inserter(found),
+                 [&](int64_t tile) { return !compute(tile); });
+    if (found.empty()) continue;
+    float* sums = sum_scratch.reserve(static_cast<int64_t>(found.size()) * 4 * width);
+    add_plainly(plan, data, piece, found, first, sums);
+    for (const int64_t tile : found) {
+      (void)compute(tile);
+      const int64_t tx = tile % plan.tiles_x;
+      const Inside inside(plan, piece.tile_row(plan, tile) % plan.tiles_y, tx);
+      for (int64_t i = 0; i < 4; ++i, sums += width) {
+        if (i / 2 >= inside.height || i % 2 >= inside.width) continue;
+        float* to = piece.rows(plan, tile) + (i / 2 * plan.result_x + 2 * tx + i % 2) * channels + first;
+        for (int64_t j = 0; j < columns; ++j) {
+          const float own = patch[i * width + j];
+          float sum = std::isfinite(own) ? own : sums[j];
+          if (data.bias) sum += data.bias[first + j];
+          to[j] = plan.relu && sum < 0 ? 0 : sum;
+        }
+      }
+    }
+  }
+}
+
+/// The results of a piece from its products.
+void write_piece(const Plan& plan, const Operands& data, const Piece& piece, int64_t tiles, float* patch) {
+  thread_local std::vector<int64_t> not_finite;
+  not_finite.clear();
+  for (int64_t i = 0; i < tiles; ++i) {
+    const bool finite =
+        write_tile(plan, data, piece.products + i * plan.result_channels, piece.place,
+                   piece.tile_row(plan, i) % plan.tiles_y, i % plan.tiles_x, patch, piece.rows(plan, i));
+    if (!finite) not_finite.push_back(i);
+  }
+  if (!not_finite.empty()) mend(plan, data, piece, not_finite);
+}
+
+void run_piece(const Plan& plan, const Operands& data, int64_t index) {
   thread_local Scratch source_scratch, product_scratch, patch_scratch, result_scratch;
-  const int64_t begin = piece * plan.tile_rows, end = std::min(plan.all_rows(), begin + plan.tile_rows);
+  const int64_t begin = index * plan.tile_rows, end = std::min(plan.all_rows(), begin + plan.tile_rows);
   const int64_t tiles = (end - begin) * plan.tiles_x;
   // A line more for each place, so that those of a tile do not fall on the same sets of a cache.
   const int64_t source_place = tiles * plan.source_channels + kLine;
@@ -153,10 +261,9 @@ void run_piece(const Plan& plan, const Operands& data, int64_t piece) {
   float* sources = source_scratch.reserve(kPlaces * source_place);
   float* products = product_scratch.reserve(kPlaces * product_place);
   float* patch = patch_scratch.reserve(kPlaces * std::max(plan.source_channels, plan.result_channels));
-  const int64_t image_floats = plan.source_y * plan.source_x * plan.source_channels;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t tile_row = begin + i / plan.tiles_x;
-    read_tile(plan, data.source + tile_row / plan.tiles_y * image_floats, tile_row % plan.tiles_y,
+    read_tile(plan, data.source + tile_row / plan.tiles_y * plan.source_image(), tile_row % plan.tiles_y,
               i % plan.tiles_x, patch, sources + i * plan.source_channels, source_place);
   }
   for (int64_t i = 0; i < kPlaces * plan.panels; ++i) {
@@ -173,21 +280,20 @@ void run_piece(const Plan& plan, const Operands& data, int64_t piece) {
   const int64_t row = plan.result_x * plan.result_channels;
   const int64_t first = plan.first_row(begin), rows = plan.first_row(end) - first;
   float* to = data.result ? data.result + first * row : result_scratch.reserve(rows * row);
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t tile_row = begin + i / plan.tiles_x;
-    write_tile(plan, data, products + i * plan.result_channels, product_place, tile_row % plan.tiles_y,
-               i % plan.tiles_x, patch, to + (plan.first_row(tile_row) - first) * row);
-  }
+  write_piece(plan, data, {begin, products, product_place, to}, tiles, patch);
   if (data.options.taker) {
     data.options.taker->take(
         {to, plan.result_channels, first * plan.result_x, rows * plan.result_x, 0, plan.result_channels});
   }
 }
 
-void run(const Plan& plan, Operands data, const float* weights, void* workspace) {
-  data.packed = weights;
-  if (!data.options.weights_packed) {
-    pack(plan, weights, static_cast<float*>(workspace));
+/// `data.weights` is what the caller gave.
+void run(const Plan& plan, Operands data, void* workspace) {
+  if (data.options.weights_packed) {
+    data.packed = data.weights;
+    data.weights = data.packed + plan.packed_floats();
+  } else {
+    pack(plan, data.weights, static_cast<float*>(workspace));
     data.packed = static_cast<const float*>(workspace);
   }
   parallel_for(plan.pieces(), [&](int64_t piece) { run_piece(plan, data, piece); });
@@ -226,7 +332,7 @@ void forward(const ConvProblem& p, const float* input, const float* weights, con
              void* workspace, const ConvOptions& options) {
   SORUS_INTERNAL(supports(p, ConvPass::kForward),
                  "conv: Winograd's kernel called for what it does not support");
-  run(Plan(p, ConvPass::kForward), {input, nullptr, p.has_bias ? bias : nullptr, out, options}, weights,
+  run(Plan(p, ConvPass::kForward), {input, weights, nullptr, p.has_bias ? bias : nullptr, out, options},
       workspace);
 }
 
@@ -234,14 +340,18 @@ void backward_data(const ConvProblem& p, const float* out_grad, const float* wei
                    void* workspace, const ConvOptions& options) {
   SORUS_INTERNAL(supports(p, ConvPass::kBackwardData),
                  "conv: Winograd's kernel called for what it does not support");
-  run(Plan(p, ConvPass::kBackwardData), {out_grad, nullptr, nullptr, input_grad, options}, weights,
+  run(Plan(p, ConvPass::kBackwardData), {out_grad, weights, nullptr, nullptr, input_grad, options},
       workspace);
 }
 
-size_t packed_bytes(const ConvProblem& problem) { return workspace(problem, ConvPass::kForward); }
+size_t packed_bytes(const ConvProblem& problem) {
+  return workspace(problem, ConvPass::kForward) + static_cast<size_t>(problem.weights()) * sizeof(float);
+}
 
 void pack_weights(const ConvProblem& problem, const float* weights, float* to) {
-  pack(Plan(problem, ConvPass::kForward), weights, to);
+  const Plan plan(problem, ConvPass::kForward);
+  pack(plan, weights, to);
+  std::copy_n(weights, problem.weights(), to + plan.packed_floats());
 }
 
 }  // namespace sorus::kernels::winograd

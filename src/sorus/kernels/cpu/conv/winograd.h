@@ -10,8 +10,10 @@
 /// the 16 places of a tile is then a matrix product over channels, and tiles of 2x2 results come from what
 /// these give. Forward and gradient of the input alike, the latter with its taps in reverse.
 ///
-/// Results are rounded about as finely as those of a plain sum, but differ from it, and a number that is not
-/// finite reaches all results of the tiles that read it. Bits depend neither on threads nor on vector length.
+/// Results are rounded about as finely as those of a plain sum, but differ from it. A result that comes out
+/// not finite is computed again as the plain sum of tap_conv.h, over what its taps read inside of the image:
+/// special values are those of plain sums, and transforms that overflow do no harm. Bits depend neither on
+/// threads nor on vector length.
 /// Contract, memory layouts and workspace are those of onednn/conv.h.
 namespace sorus::kernels::winograd {
 
@@ -27,8 +29,8 @@ SORUS_API void forward(const onednn::ConvProblem& problem, const float* input, c
                        const onednn::ConvOptions& options = {});
 SORUS_API void backward_data(const onednn::ConvProblem& problem, const float* out_grad, const float* weights,
                              float* input_grad, void* workspace, const onednn::ConvOptions& options = {});
-/// The transformed weights of a forward pass.
-[[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);
-void pack_weights(const onednn::ConvProblem& problem, const float* weights, float* to);
+/// The transformed weights of a forward pass, and the plain ones.
+[[nodiscard]] SORUS_API size_t packed_bytes(const onednn::ConvProblem& problem);
+SORUS_API void pack_weights(const onednn::ConvProblem& problem, const float* weights, float* to);
 
 }  // namespace sorus::kernels::winograd

@@ -51,10 +51,13 @@ void transform_source(int64_t channels, const float* from, int64_t row, int64_t 
   }
 }
 
-/// A tile of 2x2 results, positions `column` floats apart in rows `row` apart, from its 16 places.
-void transform_result(int64_t channels, const float* from, int64_t place, const float* bias, bool relu,
+/// A tile of 2x2 results, positions `column` floats apart in rows `row` apart, from its 16 places. False when
+/// one of them, before bias and activation, is not finite.
+bool transform_result(int64_t channels, const float* from, int64_t place, const float* bias, bool relu,
                       float* to, int64_t row, int64_t column) {
   Tag d;
+  const Vec zero = hn::Zero(d);
+  Vec seen[2] = {zero, zero};  // NaN where a result was not finite
   for (int64_t c = 0; c < channels; c += kLanes) {
     Vec half[2][4];
 #pragma GCC unroll 4
@@ -71,12 +74,15 @@ void transform_result(int64_t channels, const float* from, int64_t place, const 
                     hn::Sub(hn::Sub(half[y][1], half[y][2]), half[y][3])};
 #pragma GCC unroll 2
       for (int x = 0; x < 2; ++x) {
+        seen[x] = hn::MulAdd(out[x], zero, seen[x]);
         if (bias) out[x] = hn::Add(out[x], hn::LoadU(d, bias + c));
-        if (relu) out[x] = hn::IfThenZeroElse(hn::Lt(out[x], hn::Zero(d)), out[x]);
+        if (relu) out[x] = hn::IfThenZeroElse(hn::Lt(out[x], zero), out[x]);
         hn::StoreU(out[x], d, to + y * row + x * column + c);
       }
     }
   }
+  const Vec all = hn::Add(seen[0], seen[1]);
+  return hn::AllTrue(d, hn::Eq(all, zero));
 }
 
 /// One dimension of the weights' transform.
