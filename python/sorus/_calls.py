@@ -1,6 +1,6 @@
 """What a Cell's call does beside its `construct`: graph-mode boundaries, hooks, conversion to a dtype."""
 
-from . import _context, _core, _declared, _tree
+from . import _context, _core, _declared, _loops, _tree
 
 boundaries = None
 """In graph mode `run_boundary`, else None."""
@@ -16,6 +16,8 @@ def run_boundary(owner, function, args, kwargs):
     state = owner.__dict__
     if "_boundary_ids" not in state:  # one for training, one for inference
         state["_boundary_ids"] = (_core.new_boundary_id(), _core.new_boundary_id())
+        if "_cells" in state:
+            _loops.prepare(owner)
     key = state["_boundary_ids"][bool(state.get("training"))]
     return _core.run_boundary(key, _tree.tensors((args, kwargs)), lambda: function(*args, **kwargs))
 

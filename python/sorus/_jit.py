@@ -5,7 +5,7 @@ calls.
 import functools
 import itertools
 
-from . import _calls, _core, _declared, _tree
+from . import _calls, _core, _declared, _loops, _tree
 from ._near import near_names
 
 # What `jit` takes and does not need.
@@ -32,12 +32,20 @@ _OPTIONS = (
 class _Compiled:
     """A function that runs as a boundary; as a method it is bound like one."""
 
-    def __init__(self, function):
+    def __init__(self, function, loops="auto"):
         functools.update_wrapper(self, function)
         self._function = function
+        self._loops = loops
+        self._runs = function if loops == "follow" else None
 
     def __call__(self, *args, **kwargs):
-        return _calls.run_boundary(self, self._function, args, kwargs)
+        return _calls.run_boundary(self, self._runs or self._offered(args), args, kwargs)
+
+    def _offered(self, args):
+        """The function with its loops offered, made at the first call."""
+        self._runs = _loops.offering(self._function, self._loops == "rewrite")
+        _loops.prepare_reached(self._function, args)
+        return self._runs
 
     def __reduce__(self):
         # As a plain function, it is pickled and copied by name.
@@ -46,7 +54,7 @@ class _Compiled:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        method = self._function.__get__(instance, owner)
+        method = (self._runs or self._offered((instance,))).__get__(instance, owner)
         # Classes and objects with slots cannot keep what belongs to a boundary; the function can.
         keeper = instance if isinstance(getattr(instance, "__dict__", None), dict) else self
 
@@ -61,7 +69,7 @@ class _Pure:
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function = _loops.offering(function)
         self._programs = {}
 
     def __call__(self, *args, **kwargs):
@@ -127,7 +135,7 @@ def _checked(function, signature):
     return call
 
 
-def jit(function=None, *, pure=False, input_signature=None, **options):
+def jit(function=None, *, pure=False, input_signature=None, loops="auto", **options):
     """Makes a function (or a Cell) run compiled; its Python still runs at every call.
 
     With `pure` the function is declared to do the same operations whenever it is given the same types and
@@ -135,6 +143,11 @@ def jit(function=None, *, pure=False, input_signature=None, **options):
     Python. What it reads and writes of parameters, and the random numbers it draws, are part of the program.
     It must not look at values. With the environment variable `SORUS_JIT=audit` it runs beside every replay,
     and a difference raises RuntimeError.
+
+    `loops` says what becomes of Python's loops over tensors. "auto": those that only compute, as far as can
+    be shown, become part of the program (docs/control_flow.md), others run by steps. "follow": all run by
+    steps. "rewrite": all must become part of the program, and what they call is trusted to compute and do
+    nothing else; where that fails, TypeError says why.
 
     `input_signature`, a Tensor or a tuple of them, declares the types of the inputs, where extents may be
     unknown: `Tensor(shape=[None, 3], dtype=ms.float32)`; a call with others raises ValueError. Options such
@@ -150,22 +163,24 @@ def jit(function=None, *, pure=False, input_signature=None, **options):
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
-        near = near_names(unknown[0], ("pure", "input_signature", *_OPTIONS), 1)
+        near = near_names(unknown[0], ("pure", "input_signature", "loops", *_OPTIONS), 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise TypeError(
-            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, input_signature, "
+            f"jit: unknown argument: got '{unknown[0]}', {hint}need one of pure, input_signature, loops, "
             f"{', '.join(_OPTIONS)}"
         )
+    if loops not in ("auto", "follow", "rewrite"):
+        raise ValueError(f"jit: 'loops' is unknown: got {loops!r}, need 'auto', 'follow' or 'rewrite'")
     function = options.pop("fn", function)
     if function is None:
-        return functools.partial(jit, pure=pure, input_signature=input_signature, **options)
+        return functools.partial(jit, pure=pure, input_signature=input_signature, loops=loops, **options)
     if isinstance(function, type):
         raise TypeError(
             f"jit: wrong type: got the class {function.__name__}, need a function or a Cell; decorate the "
             "method 'construct', or give it an object of the class"
         )
     if input_signature is not None:
-        return _checked(jit(function, pure=pure, **options), input_signature)
+        return _checked(jit(function, pure=pure, loops=loops, **options), input_signature)
     if pure:
         return _Pure(function)
     if hasattr(function, "construct"):
@@ -175,7 +190,7 @@ def jit(function=None, *, pure=False, input_signature=None, **options):
         )
     if not callable(function):
         raise TypeError(f"jit: wrong type: got {type(function).__name__}, need a function or a Cell")
-    return _Compiled(function)
+    return _Compiled(function, loops)
 
 
 ms_function = jit

@@ -3,7 +3,7 @@
 import inspect
 import os
 
-from . import _core, _tree
+from . import _core, _loops, _tree
 
 
 def compile_stats():
@@ -101,11 +101,25 @@ def trace_program(function, *inputs, outputs=None):
             f"trace_program: wrong type: got {type(function).__name__}, need a function or a Cell"
         )
 
-    def over_tensors(*tensors):
-        return _tree.tensors(function(*_tree.rebuild(inputs, iter(tensors))))
-
     names = _names(function, inputs)
+    called = _offered(function)
+
+    def over_tensors(*tensors):
+        return _tree.tensors(called(*_tree.rebuild(inputs, iter(tensors))))
+
     return Program(_core.Program.trace(over_tensors, _tree.tensors(inputs), names, list(outputs or ())))
+
+
+def _offered(function):
+    """The function with its loops and branches offered, as its values will have no numbers."""
+    compiled = type(function).__module__ == "sorus._jit"
+    plain = getattr(function, "_function", function) if compiled else function
+    if hasattr(type(plain), "cells_and_names"):
+        _loops.prepare(plain, True)
+        return function
+    _loops.prepare_reached(plain, (), True)
+    made = _loops.offering(plain, False, True)
+    return function if made is plain else made
 
 
 def save_program(function, path, *inputs, outputs=None):

@@ -2,7 +2,7 @@
 
 import collections
 
-from .. import _autograd, _calls, _core, _declared, _errors
+from .. import _autograd, _calls, _core, _declared, _errors, _loops
 from .._core import Tensor
 from ..common.parameter import Parameter, ParameterTuple
 
@@ -344,6 +344,8 @@ class Cell:
                 return _calls.boundaries(self, self._run, args, kwargs)
             state = self.__dict__
             if state["_hooks"] is None and state["_cast_to"] is None and not _core.in_gradient_scope():
+                if _loops.constructs and _core.in_boundary():
+                    return _loops.construct_of(self)(*args, **kwargs)
                 return self.construct(*args, **kwargs)  # as _run does, two calls sooner
             return self._run(*args, **kwargs)
         except Exception as error:
@@ -374,6 +376,8 @@ class Cell:
                 return _autograd.custom_bprop(self.construct, bprop, args)
             if "_recompute" in state:
                 return _autograd.recompute(self.construct, args, kwargs)
+        elif _loops.constructs and _core.in_boundary():
+            return _loops.construct_of(self)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
     def compile(self, *args, **kwargs):

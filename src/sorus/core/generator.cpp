@@ -15,6 +15,13 @@ KeyScope*& key_scope() {
 
 }  // namespace
 
+namespace {
+
+/// A block of the counter gives at least two numbers of any dtype.
+uint64_t blocks_of(int64_t count) { return static_cast<uint64_t>(count) / 2 + 1; }
+
+}  // namespace
+
 Tensor Generator::key(int64_t count) {
   SORUS_CHECK(count >= 0, ValueError, "random: number of values is negative: got {}, need 0 or more", count);
   KeyScope* scope = key_scope();
@@ -45,12 +52,18 @@ Tensor Generator::draw(int64_t count) {
     std::lock_guard lock(fork_mutex_of(this));
     pair[0] = seed_;
     pair[1] = offset_;
-    // A block of the counter gives at least two numbers of any dtype.
-    offset_ += static_cast<uint64_t>(count) / 2 + 1;
+    offset_ += blocks_of(count);
   }
   Tensor key(std::span<const uint64_t>(pair), Shape{2});
   if (HandleLog* log = handle_log()) log->drawn(*this, count, key);
   return key;
+}
+
+void Generator::give_back(const Tensor& key, int64_t count) {
+  uint64_t pair[2];
+  key.copy_to(reinterpret_cast<std::byte*>(pair), DType::kUInt64);
+  std::lock_guard lock(fork_mutex_of(this));
+  if (seed_ == pair[0] && offset_ == pair[1] + blocks_of(count)) offset_ = pair[1];
 }
 
 void Generator::set_seed(uint64_t seed) { set_state({seed, 0}); }

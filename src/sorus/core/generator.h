@@ -16,6 +16,8 @@ class SORUS_API Generator {
 
   /// A key for `count` numbers: a uint64 tensor of shape (2,), {seed, first block of the counter}.
   [[nodiscard]] Tensor key(int64_t count);
+  /// Takes back a key of `count` numbers that nobody used, unless others were drawn since.
+  void give_back(const Tensor& key, int64_t count);
   /// Starts the stream again from a seed.
   void set_seed(uint64_t seed);
 

@@ -49,18 +49,24 @@ struct Traced {
   std::vector<Draw> draws;  ///< by key
 };
 
+/// What a function that is traced may do beside computing.
+enum class TraceRule {
+  kMayDraw,   ///< draw random numbers, and update in place what it made itself
+  kComputes,  ///< nothing: an update in place of any tensor, or a draw, throws and leaves no trace
+};
+
 /// Calls `f` once with values of `types` that have no bytes. `name` stands in error texts. What `f` throws is
 /// passed on. Throws ValueError when `f` reads a value, NotSupportedError when it updates in place what it
-/// did not make; such handles hold then what they held before.
+/// did not make, or does what `rule` forbids; such handles hold then what they held before.
 [[nodiscard]] SORUS_API Traced trace(std::string_view name, const TensorFunction& f,
-                                     std::span<const TensorType> types);
+                                     std::span<const TensorType> types, TraceRule rule = TraceRule::kMayDraw);
 /// The inverse of FunctionBody::text(). Throws ValueError.
 [[nodiscard]] SORUS_API BodyRef parse_body(std::string_view text);
 
 /// Set once, while the library loads, by the room that knows graphs.
 struct BodyMaker {
-  Traced (*trace)(std::string_view name, const TensorFunction& f,
-                  std::span<const TensorType> types) = nullptr;
+  Traced (*trace)(std::string_view name, const TensorFunction& f, std::span<const TensorType> types,
+                  TraceRule rule) = nullptr;
   BodyRef (*parse)(std::string_view text) = nullptr;
 };
 SORUS_API void set_body_maker(BodyMaker maker);

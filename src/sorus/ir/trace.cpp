@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "sorus/base/host_lock.h"
+#include "sorus/core/generator.h"
 #include "sorus/core/parameter.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/ir/graph_body.h"
@@ -24,7 +25,8 @@ class Abstract final : public PendingSource {
 
 class Tracer final : public Recorder, public HandleLog {
  public:
-  Tracer(std::string_view name, std::span<const TensorType> types) : name_(name), outer_log_(handle_log()) {
+  Tracer(std::string_view name, std::span<const TensorType> types, TraceRule rule)
+      : name_(name), rule_(rule), outer_log_(handle_log()) {
     graph_.name = "body";
     for (const TensorType& t : types) {
       arguments_.push_back(abstract(t));
@@ -54,7 +56,8 @@ class Tracer final : public Recorder, public HandleLog {
     if (outer_log_) outer_log_->read(handle);
   }
   void written(TensorHandle& handle, const Tensor& before) override {
-    if (before.defined() && known_.contains(before.value()->id) &&
+    if (rule_ == TraceRule::kComputes && !before.defined()) return;
+    if (rule_ == TraceRule::kMayDraw && before.defined() && known_.contains(before.value()->id) &&
         !captured_ids_.contains(before.value()->id))
       return;
     std::shared_ptr<HandleToken> token = handle.token();
@@ -63,6 +66,10 @@ class Tracer final : public Recorder, public HandleLog {
     writes_.emplace_back(std::move(token), before);
   }
   void drawn(Generator& from, int64_t count, const Tensor& key) override {
+    if (rule_ == TraceRule::kComputes) {
+      from.give_back(key, count);
+      raise<NotSupportedError>("{}: the body draws random numbers: got a draw, need none", name_);
+    }
     if (outer_log_) outer_log_->drawn(from, count, key);
     draws_.push_back({&from, count});
     keys_.push_back(key);
@@ -116,6 +123,7 @@ class Tracer final : public Recorder, public HandleLog {
   }
 
   std::string_view name_;
+  TraceRule rule_;
   HandleLog* outer_log_;
   Graph graph_;
   TensorList arguments_;
@@ -160,8 +168,9 @@ class Listening {
   HandleLog* saved_log_;
 };
 
-Traced trace_graph(std::string_view name, const TensorFunction& f, std::span<const TensorType> types) {
-  Tracer tracer(name, types);
+Traced trace_graph(std::string_view name, const TensorFunction& f, std::span<const TensorType> types,
+                   TraceRule rule) {
+  Tracer tracer(name, types, rule);
   TensorList results;
   try {
     Listening listening(tracer);

@@ -339,7 +339,10 @@ ScanResult scan_as(std::string_view name, const TensorFunction& body, const Tens
 TensorList cond(const Tensor& predicate, const TensorFunction& if_true, const TensorFunction& if_false,
                 const TensorList& operands) {
   const Types types = types_of(operands);
-  const Traced yes = trace("cond", if_true, types), no = trace("cond", if_false, types);
+  return cond(predicate, trace("cond", if_true, types), trace("cond", if_false, types), operands);
+}
+
+TensorList cond(const Tensor& predicate, const Traced& yes, const Traced& no, const TensorList& operands) {
   const TensorList all = joined(joined(joined({predicate}, operands), yes.captured), no.captured);
   return apply_control(cond_op, all,
                        CondAttrs{yes.body, no.body, static_cast<int64_t>(operands.size()),
@@ -352,6 +355,10 @@ TensorList while_loop(const TensorFunction& condition, const TensorFunction& bod
   SORUS_CHECK(test.draws.empty() && step.draws.empty(), TypeError,
               "while_loop: the condition or the body draws random numbers: got a draw, need keys that do not "
               "come from a generator, or scan or fori_loop");
+  return while_loop(test, step, init);
+}
+
+TensorList while_loop(const Traced& test, const Traced& step, const TensorList& init) {
   return apply_control(while_op, joined(joined(init, test.captured), step.captured),
                        WhileLoopAttrs{test.body, step.body, static_cast<int64_t>(init.size()),
                                       static_cast<int64_t>(test.captured.size())});
@@ -360,6 +367,15 @@ TensorList while_loop(const TensorFunction& condition, const TensorFunction& bod
 ScanResult scan(const TensorFunction& body, const TensorList& init, const TensorList& xs,
                 const ScanOptions& options) {
   return scan_as("scan", body, init, xs, options);
+}
+
+ScanResult scan(const Traced& body, const TensorList& init, const TensorList& xs,
+                const ScanOptions& options) {
+  const TensorList out = apply_control(
+      scan_op, joined(joined(init, xs), body.captured),
+      ScanLoopAttrs{body.body, static_cast<int64_t>(init.size()), static_cast<int64_t>(xs.size()),
+                    scan_length(xs, options), options.reverse});
+  return {part(out, 0, init.size()), part(out, init.size(), out.size() - init.size())};
 }
 
 TensorList fori_loop(int64_t lower, int64_t upper, const TensorFunction& body, const TensorList& init) {

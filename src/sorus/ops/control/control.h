@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sorus/dispatch/op_def.h"
+#include "sorus/dispatch/body.h"
 
 /// Control flow that is part of the program: each function given is called once, with values that have types
 /// and no bytes, and what it computes becomes the body of one op, which is compiled once, runs without the
@@ -44,5 +44,18 @@ struct ScanResult {
 /// As scan where it draws numbers. Throws ValueError for bounds beyond 2^62, TypeError as scan does.
 [[nodiscard]] SORUS_API TensorList fori_loop(int64_t lower, int64_t upper, const TensorFunction& body,
                                              const TensorList& init);
+
+// The same over bodies that were traced before, and have drawn nothing. A body may be used again with other
+// values in place of what it captured.
+
+/// As cond above: the operands are handed to both bodies, before what each captured.
+[[nodiscard]] SORUS_API TensorList cond(const Tensor& predicate, const Traced& if_true,
+                                        const Traced& if_false, const TensorList& operands);
+/// As while_loop above.
+[[nodiscard]] SORUS_API TensorList while_loop(const Traced& condition, const Traced& body,
+                                              const TensorList& init);
+/// As scan above; the body takes what is carried, the rows, and what it captured.
+[[nodiscard]] SORUS_API ScanResult scan(const Traced& body, const TensorList& init, const TensorList& xs,
+                                        const ScanOptions& options = {});
 
 }  // namespace sorus

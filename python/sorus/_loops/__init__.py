@@ -1,0 +1,110 @@
+"""Loops of Python's that become part of the program: functions that boundaries run are written anew once,
+with their loops offered to a runtime, which takes those that only compute (docs/control_flow.md).
+
+What this file imports is needed at every import of the package; everything else comes with the first function
+that has a loop.
+"""
+
+import opcode
+import types
+import weakref
+
+from .. import _core
+
+_JUMPS_BACK = {code for name, code in opcode.opmap.items() if "JUMP_BACKWARD" in name}
+_JUMPS = _JUMPS_BACK | {code for name, code in opcode.opmap.items() if "JUMP" in name and "IF" in name}
+_versions = [weakref.WeakKeyDictionary() for _ in range(4)]
+_offered = {}
+
+constructs = {}
+"""By class of cells, and whether branches are offered as well: its `construct` with loops offered. Classes
+without such loops are not here.
+"""
+
+
+def _has(code, kinds):
+    return not kinds.isdisjoint(code.co_code[::2])
+
+
+def offering(function, strict=False, branches=False):
+    """The function with its loops offered to the runtime; the function itself where there is nothing to
+    offer. `strict`: loops must become part of the program, or TypeError says why not, and what they call is
+    trusted. `branches`: an `if` is offered as well, for where values have no numbers.
+    """
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        made = offering(function.__func__, strict, branches)
+        return function if made is function.__func__ else types.MethodType(made, function.__self__)
+    if not isinstance(function, types.FunctionType):
+        return function
+    versions = _versions[2 * strict + branches]
+    try:
+        return versions[function] or function
+    except KeyError:
+        pass
+    code = function.__code__
+    if (function.__module__ or "").startswith("sorus.") or not _has(
+        code, _JUMPS if branches else _JUMPS_BACK
+    ):
+        versions[function] = None
+        return function
+    versions[function] = made = _written(function, strict, branches)
+    return made or function
+
+
+def _written(function, strict, branches):
+    from . import compile as source
+    from . import run
+
+    key = (function.__code__, strict, branches)
+    if key not in _offered:
+        try:
+            _offered[key] = source.Offered(function, strict, branches)
+        except source.NotShown as reason:
+            _offered[key] = reason
+    offered = _offered[key]
+    if strict:
+        run.check_strict(function, offered)
+    if isinstance(offered, Exception) or not offered.sites:
+        return None
+    return offered.function(function, run.Runtime(offered, function, strict))
+
+
+def prepare(cell, branches=False):
+    """Looks once at the classes of a cell and of those inside, before they are run as a boundary."""
+    for _, part in cell.cells_and_names():
+        kind = type(part)
+        if kind not in _seen[branches]:
+            _seen[branches].add(kind)
+            made = offering(kind.construct, False, branches)
+            if made is not kind.construct:
+                constructs[kind, branches] = kind.construct, made
+
+
+def prepare_reached(function, arguments=(), branches=False):
+    """The same for the cells that a function uses: its arguments, globals and what it closes over."""
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    found = [*arguments, getattr(function, "__self__", None)]
+    if code is not None:
+        found += [function.__globals__.get(name) for name in code.co_names]
+        for cell in function.__closure__ or ():
+            try:
+                found.append(cell.cell_contents)
+            except ValueError:  # not bound yet
+                continue
+    for value in found:
+        if hasattr(type(value), "cells_and_names"):
+            prepare(value, branches)
+
+
+def construct_of(cell):
+    """What a cell computes in a boundary."""
+    kind = type(cell)
+    found = constructs.get((kind, True)) if _core.is_abstract() else None
+    found = found or constructs.get((kind, False))
+    if found is None or "construct" in cell.__dict__ or kind.construct is not found[0]:
+        return cell.construct
+    return types.MethodType(found[1], cell)
+
+
+_seen = (weakref.WeakSet(), weakref.WeakSet())
