@@ -2,10 +2,9 @@
 
 #include <nanobind/stl/string.h>
 
-#include <chrono>
-
 #include "binding/bridge.h"
 #include "binding/callables.h"
+#include "binding/signals.h"
 #include "sorus/base/interrupt.h"
 #include "sorus/dispatch/apply.h"
 #include "sorus/dispatch/body.h"
@@ -104,20 +103,10 @@ void bind_bodies(nb::module_& m) {
   m.def("is_abstract", [] { return scope_state().recorder && scope_state().recorder->is_abstract(); });
 }
 
-/// Looks for signals (Ctrl-C) a few times a second.
-void check_signals() {
-  using Clock = std::chrono::steady_clock;
-  thread_local Clock::time_point last;
-  const Clock::time_point now = Clock::now();
-  if (now - last < std::chrono::milliseconds(50)) return;
-  last = now;
-  GilAcquire gil;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 }  // namespace
 
 void bind_control(nb::module_& m) {
+  listen_to_signals();
   set_interrupt_hook(&check_signals);
   bind_bodies(m);
   m.def("cond", &bound_cond);

@@ -704,3 +704,45 @@ class Derived(Net):
         while h.abs().sum() < 10:
             h = h * 2 + self.w.sum() * 0
         return h
+
+
+def grown(x, by=2):
+    """Has a loop, and is called where there is none."""
+    while x.abs().sum() < 100:
+        x = x * by
+    return x
+
+
+@in_program(V)
+def calls_functions_with_loops(x):
+    return grown(x) + grown(x + 1, by=3)
+
+
+class Stepwise(nn.Cell):
+    """Has its loops in methods."""
+
+    def construct(self, x):
+        return self.twelve(x) * 2
+
+    def twelve(self, x):
+        """Twelve steps, and more."""
+        for i in range(12):
+            x = x * 1.1 + i
+        return self.again(x, 3)
+
+    def again(self, x, times):
+        """Calls itself."""
+        if times == 0:
+            return x
+        while x.sum() > 3:
+            x = x * 0.5
+        return self.again(x + 5, times - 1)
+
+
+@followed(V)
+def a_method_updates_in_place(x):
+    other = x = x * 1.0
+    for _i in range(10):
+        y = x.add_(1)
+        x = y * 1.0
+    return x, other

@@ -2,15 +2,17 @@
 
 import copy
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 import traceback
 
 import loop_functions
 import pytest
-from loop_functions import IN_PROGRAM, LOOPS, Derived, Net, V, X, uniform, zeros
+from loop_functions import IN_PROGRAM, LOOPS, Derived, Net, Stepwise, V, X, uniform, zeros
 from modes import bits, check_equal, vector
 
 import sorus as ms
@@ -204,6 +206,36 @@ def test_cells(kind):
         net.scale = 0.5
 
     check_equal(program)
+
+
+def test_methods_of_cells_have_loops():
+    net = Stepwise()
+
+    def program(wrap):
+        f = wrap(net)
+        for scale in (1, 2, 1, 3):
+            yield lambda scale=scale: f(V * scale)
+
+    check_equal(program)
+    f = ms.jit(net)
+    f(V), f(V)
+    before = _core.follow_stats()["followed"]
+    f(V)
+    assert _core.follow_stats()["followed"] - before < 40
+
+
+def test_what_a_loop_may_ask_about_its_values():
+    parameter = ms.Parameter(V, name="p")
+
+    def f(x):
+        for i in range(10):
+            if isinstance(i, int) and isinstance(x, Tensor):
+                x = x + parameter
+            if isinstance(parameter, ms.Parameter):
+                x = x * 1.5
+        return x
+
+    assert bits(ms.jit(f)(V)) == bits(f(V))
 
 
 def test_another_construct_of_the_class_is_used():
@@ -484,3 +516,54 @@ def test_effects_happen_once_and_in_order():
 
 def test_module_of_functions_is_complete():
     assert loop_functions.LOOPS is LOOPS
+
+
+def test_others_may_wait_for_a_long_loop():
+    made = []
+
+    @ms.jit
+    def f(x):
+        y = x + 1
+        made.append(y)
+        for _i in range(60000):
+            y = y * 0.999 + 0.001
+        return y
+
+    wanted = bits(f(V)), bits(V + 1)
+    for of_this_thread in (True, False):
+        made.clear()
+        results = []
+        reader = threading.Thread(
+            target=lambda: [results.append(bits(made[0])) for _ in range(200) if made] or results.append(None)
+        )
+        runner = threading.Thread(target=lambda: results.append(bits(f(V))))
+        first, second = (reader, runner) if of_this_thread else (runner, reader)
+        first.start()
+        second.start()
+        found = bits(f(V)) if of_this_thread else wanted[0]
+        for t in (first, second):
+            t.join(60)
+            assert not t.is_alive()
+        assert found == wanted[0]
+        assert set(results) <= {*wanted, None}
+
+
+def test_an_endless_loop_of_pythons_can_be_interrupted(tmp_path):
+    (tmp_path / "endless.py").write_text(
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import sorus as ms\n\n@ms.jit\n"
+        "def f(x):\n    while x.sum() < 1:\n        x = x * 1\n    return x\n\n"
+        "print('ready', flush=True)\ntry:\n    f(ms.Tensor([0.0])).asnumpy()\n"
+        "except KeyboardInterrupt:\n    print('stopped')\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, tmp_path / "endless.py"], stdout=subprocess.PIPE, text=True, env=environment()
+    )
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert out == "stopped\n"

@@ -6,6 +6,7 @@ that has a loop.
 """
 
 import opcode
+import threading
 import types
 import weakref
 
@@ -15,6 +16,9 @@ _JUMPS_BACK = {code for name, code in opcode.opmap.items() if "JUMP_BACKWARD" in
 _JUMPS = _JUMPS_BACK | {code for name, code in opcode.opmap.items() if "JUMP" in name and "IF" in name}
 _versions = [weakref.WeakKeyDictionary() for _ in range(4)]
 _offered = {}
+_writing = threading.RLock()  # one thread analyses
+_under_way = set()  # functions that it analyses
+_NONE = {}
 
 constructs = {}
 """By class of cells, and whether branches are offered as well: its `construct` with loops offered. Classes
@@ -26,47 +30,77 @@ def _has(code, kinds):
     return not kinds.isdisjoint(code.co_code[::2])
 
 
-def offering(function, strict=False, branches=False):
-    """The function with its loops offered to the runtime; the function itself where there is nothing to
-    offer. `strict`: loops must become part of the program, or TypeError says why not, and what they call is
-    trusted. `branches`: an `if` is offered as well, for where values have no numbers.
+def offering(function, strict=False, branches=False, owner=None):
+    """The function with its loops offered to the runtime, and those of the functions that it calls by name or
+    as methods of its object, whose class is `owner`; the function itself where there is nothing to offer.
+    `strict`: loops must become part of the program, or TypeError says why not, and what they call is trusted.
+    `branches`: an `if` is offered as well, for where values have no numbers.
     """
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
-        made = offering(function.__func__, strict, branches)
+        made = offering(function.__func__, strict, branches, type(function.__self__))
         return function if made is function.__func__ else types.MethodType(made, function.__self__)
     if not isinstance(function, types.FunctionType):
         return function
     versions = _versions[2 * strict + branches]
-    try:
-        return versions[function] or function
-    except KeyError:
-        pass
-    code = function.__code__
-    if (function.__module__ or "").startswith("sorus.") or not _has(
-        code, _JUMPS if branches else _JUMPS_BACK
-    ):
-        versions[function] = None
-        return function
-    versions[function] = made = _written(function, strict, branches)
+    made = versions.get(function, _NONE).get(owner, _NONE)
+    if made is _NONE:
+        with _writing:
+            mine = versions.setdefault(function, {})
+            if owner not in mine:
+                _under_way.add(function)
+                try:
+                    made = _written(function, strict, branches, owner)
+                finally:
+                    _under_way.discard(function)
+                mine[owner] = made
+            made = mine[owner]
     return made or function
 
 
-def _written(function, strict, branches):
+def _written(function, strict, branches, owner):
+    if _is_ours(function):
+        return None
+    reached = _reached(function, strict, branches, owner)
+    if not reached and not _has(function.__code__, _JUMPS if branches else _JUMPS_BACK):
+        return None
     from . import compile as source
     from . import run
 
-    key = (function.__code__, strict, branches)
+    key = (function.__code__, strict, branches, reached)
     if key not in _offered:
         try:
-            _offered[key] = source.Offered(function, strict, branches)
+            _offered[key] = source.Offered(function, strict, branches, reached)
         except source.NotShown as reason:
             _offered[key] = reason
     offered = _offered[key]
     if strict:
         run.check_strict(function, offered)
-    if isinstance(offered, Exception) or not offered.sites:
+    if isinstance(offered, Exception) or offered.code is None:
         return None
-    return offered.function(function, run.Runtime(offered, function, strict))
+    return offered.function(function, run.Runtime(offered, function, strict, branches))
+
+
+def _is_ours(function):
+    return (function.__module__ or "").split(".")[0] == "sorus"
+
+
+def _reached(function, strict, branches, owner):
+    """The chains of names by which a function calls others whose loops are offered."""
+    code, found = function.__code__, set()
+    for name in code.co_names:
+        if _has_loops(function.__globals__.get(name), strict, branches, None):
+            found.add((name,))
+        if owner is not None and code.co_argcount:
+            method = next((base.__dict__[name] for base in owner.__mro__ if name in base.__dict__), None)
+            if _has_loops(method, strict, branches, owner):
+                found.add((code.co_varnames[0], name))
+    return frozenset(found)
+
+
+def _has_loops(function, strict, branches, owner):
+    if not isinstance(function, types.FunctionType) or function in _under_way or _is_ours(function):
+        return False
+    return offering(function, strict, branches, owner) is not function
 
 
 def prepare(cell, branches=False):
@@ -75,7 +109,7 @@ def prepare(cell, branches=False):
         kind = type(part)
         if kind not in _seen[branches]:
             _seen[branches].add(kind)
-            made = offering(kind.construct, False, branches)
+            made = offering(kind.construct, False, branches, kind)
             if made is not kind.construct:
                 constructs[kind, branches] = kind.construct, made
 

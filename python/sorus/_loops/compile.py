@@ -107,7 +107,9 @@ def _check_names(node):
 class Offered:
     """The code of a function with its loops offered, and what the runtime needs to know of them."""
 
-    def __init__(self, function, trusting, branches):
+    code = None  # where there is nothing to offer
+
+    def __init__(self, function, trusting, branches, reached=frozenset()):
         node = definition(function)
         _check_names(node)
         code = function.__code__
@@ -128,7 +130,10 @@ class Offered:
         body = self.writer.function(node.body, liveness, flow.Bound(node.body, bound), fixed)
         self.refused = self.writer.refused
         self.sites = self.writer.sites
-        if not self.sites:
+        outer = {chain for chain in reached if len(chain) > 1 or chain[0] not in local}
+        reach = emit.Reach(outer)
+        body = [reach.visit(statement) for statement in body]
+        if not self.sites and not reach.found:
             return
         made = copy.copy(node)
         made.body = body

@@ -523,6 +523,27 @@ def _parameters(arguments):
     return found + [a.arg for a in (arguments.vararg, arguments.kwarg) if a]
 
 
+class Reach(ast.NodeTransformer):
+    """Calls of functions whose loops are offered, by chains of names, call those."""
+
+    def __init__(self, chains):
+        self._chains = chains
+        self.found = False
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    visit_Lambda = visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        chain = _chain(node.func)
+        if chain and (chain[0], *chain[1]) in self._chains:
+            self.found = True
+            node.func = _at(_method("version", node.func), node)
+        return node
+
+
 class _Flow:
     """What is known of names around the statements at hand."""
 

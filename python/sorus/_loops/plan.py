@@ -204,6 +204,7 @@ def _zeros(dtype, shape):
 
 def planned(trace, site, state, roots, rows, current, lifted):
     """Records a loop. Raises NotShown, or whatever the recording raises."""
+    roots.check()
     tensors = []
     states = [varying(describe(value, tensors)) for value in state]
     carried = types_of(tensors)

@@ -63,13 +63,16 @@ class Roots:
         self.called = [called for *_, called in site.roots]
         self.found = [self._find(unit, bases, base, names) for base, names, _ in site.roots]
         self.rows = [(*self._find(unit, bases, base, names), axis) for base, names, axis in site.indexed]
-        for (value, _), called in zip(self.found, self.called):
-            checked(value, called)
         self.tensors = [value for value, _ in self.found if isinstance(value, Tensor)]
 
     @staticmethod
     def _find(unit, bases, base, names):
         return fetch(bases[base] if isinstance(base, int) else unit.from_outside(base), names)
+
+    def check(self):
+        """Raises NotShown for a value that a region must not hold."""
+        for (value, _), called in zip(self.found, self.called):
+            checked(value, called)
 
     def inside(self, tensors):
         """The roots in a recording, where `tensors` stand for those outside."""
@@ -98,6 +101,8 @@ def key_of(value):
         return (value.dtype, tuple(value.shape)), True
     if value is None or type(value) in (int, float, bool, str):
         return (type(value), repr(value)), True
+    if type(value) is tuple and all(type(item) in (int, float, bool, str) for item in value):
+        return (tuple, repr(value)), True
     if pure.is_leaf(value) or isinstance(value, types.ModuleType) or isinstance(value, pure._DType):
         return value, True
     return (id(value), getattr(value, "training", None) if pure.is_cell(value) else None), False

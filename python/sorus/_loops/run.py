@@ -9,7 +9,7 @@ import os
 import sys
 
 from .. import _core
-from . import rows as over
+from . import offering, rows as over
 from .flow import NotShown
 from .number import truth_of
 from .plan import FEWEST_STEPS, planned
@@ -35,9 +35,10 @@ class Runtime:
 
     is_tensor = staticmethod(lambda value: isinstance(value, Tensor))
 
-    def __init__(self, offered, original, strict):
+    def __init__(self, offered, original, strict, branches):
         self._unit = Unit(offered, original)
-        self._strict = strict
+        self._strict, self._branches = strict, branches
+        self._fewest = 1 if strict else FEWEST_STEPS
         self._name = f"{original.__code__.co_filename}:{{}} in {original.__name__}"
         self._plans = [{} for _ in offered.sites]
         self._refusals = [0] * len(offered.sites)
@@ -46,27 +47,29 @@ class Runtime:
         """How often a loop may be offered to the program now."""
         if self._refusals[number] >= _MOST_REFUSALS or not _core.in_boundary() or _core.in_gradient_scope():
             return 0
-        return 2
+        return 0 if sys.gettrace() else 2  # a debugger wants to see the steps
+
+    def version(self, function):
+        """A function that is called, with its loops offered."""
+        return offering(function, self._strict, self._branches)
 
     def attempts(self, number, rows):
         """The same for a loop over these."""
         if not isinstance(rows, over.Rows) or not self.tries(number):
             return 0
-        if rows.lazy:
-            return 2
-        return 2 if rows.left(0) >= FEWEST_STEPS else 0
+        return 2 if rows.lazy or rows.left(0) >= self._fewest else 0
 
     def rows(self, name, function, *values):
         """What a loop iterates over."""
         if not _core.in_boundary() or _core.in_gradient_scope():
             return values[0] if function is None else function(*values)
-        if function is range and len(values) == 1 and type(values[0]) is int and values[0] < FEWEST_STEPS:
+        if function is range and len(values) == 1 and type(values[0]) is int and values[0] < self._fewest:
             return range(values[0])
         return over.offered(name, function, values)
 
     def loop(self, number, state, bases, rows, current):
         """The results of a loop that became part of the program, or None."""
-        if rows is not None and not rows.lazy and rows.left(current) < FEWEST_STEPS:
+        if rows is not None and not rows.lazy and rows.left(current) < self._fewest:
             return None
         site = self._unit.sites[number]
         try:
@@ -132,6 +135,7 @@ class Runtime:
         site = self._unit.sites[number]
         try:
             roots = Roots(self._unit, site, bases)
+            roots.check()
             trace = Trace(self._unit, Shared(self._strict))
             yes, no = (self._unit.regions[name] for name in (site.body, site.otherwise))
             inside = roots.inside(None)

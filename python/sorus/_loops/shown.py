@@ -73,10 +73,19 @@ def check_expression(node):
     for inner in ast.walk(node):
         if isinstance(inner, (ast.expr, ast.keyword)) and not isinstance(inner, _EXPRESSIONS):
             _refuse(inner)
+        if isinstance(inner, ast.Compare) and _tells_objects_apart(inner):
+            _refuse(inner, "it tells objects apart with 'is'")
         if isinstance(inner, ast.Compare) and len(inner.ops) > 1:
             for middle in inner.comparators[:-1]:
                 if not isinstance(middle, (ast.Name, ast.Constant)):
                     _refuse(inner, "it has a chain of comparisons")
+
+
+def _tells_objects_apart(compare):
+    """True for `is` between names: a region has other tensors than the caller."""
+    sides = [compare.left, *compare.comparators]
+    constant = any(isinstance(side, ast.Constant) for side in sides)
+    return not constant and any(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
 
 
 def check_statements(statements, trusting=False, returning=False):

@@ -25,6 +25,8 @@ class Trace:
 
     def call(self, function):
         """The function, or one like it that does nothing unknown."""
+        if function is isinstance:
+            return _is_instance
         if pure.is_leaf(function):
             return function
         self._shared.cacheable = False
@@ -222,6 +224,21 @@ class Trace:
     def decline(self, number):
         """A loop that leaves itself cannot run by steps here."""
         raise NotShown(f"a loop within leaves itself (line {self.unit.sites[number].line})")
+
+
+_NUMBERS = {"int": int, "float": float, "bool": bool}
+
+
+def _is_instance(value, kinds):
+    """`isinstance`, where numbers that vary stand for Python's, and tensors for parameters."""
+    if isinstance(value, Number):
+        return issubclass(_NUMBERS[value.kind], kinds)
+    listed = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(value, Tensor) and any(
+        isinstance(k, type) and k is not Tensor and issubclass(k, Tensor) for k in listed
+    ):
+        raise NotShown("it asks whether a tensor is a parameter")
+    return isinstance(value, kinds)
 
 
 def _selected(test, a, b):

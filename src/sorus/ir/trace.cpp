@@ -56,7 +56,10 @@ class Tracer final : public Recorder, public HandleLog {
     if (outer_log_) outer_log_->read(handle);
   }
   void written(TensorHandle& handle, const Tensor& before) override {
-    if (rule_ == TraceRule::kComputes && !before.defined()) return;
+    if (rule_ == TraceRule::kComputes) {
+      if (!before.defined()) return;
+      wrote_ = true;  // whether or not the handle is there at the end
+    }
     if (rule_ == TraceRule::kMayDraw && before.defined() && known_.contains(before.value()->id) &&
         !captured_ids_.contains(before.value()->id))
       return;
@@ -76,9 +79,9 @@ class Tracer final : public Recorder, public HandleLog {
     key_inputs_.push_back(capture(key));
   }
 
-  /// Handles that the function wrote and did not make get back what they held. True if there were any.
+  /// Handles that the function wrote and must not get back what they held. True if there were any.
   bool undo_writes() noexcept {
-    bool any = false;
+    bool any = wrote_;
     HostLock host;
     for (auto& [token, before] : writes_)
       any |= token->with([&](TensorHandle& handle) { handle.exchange(before); });
@@ -133,6 +136,7 @@ class Tracer final : public Recorder, public HandleLog {
   std::vector<ValueId> key_inputs_;
   std::vector<Traced::Draw> draws_;
   std::vector<std::pair<std::shared_ptr<HandleToken>, Tensor>> writes_;
+  bool wrote_ = false;
 };
 
 void Abstract::materialize(Value& v) {
