@@ -138,13 +138,26 @@ class Plan:
         self.site, self.states, self.body = site, states, body
         self.late_types, self.found, self.lifted = late_types, found, lifted
         self.test = self.step = None
+        self._false = Tensor(False)
+        self._bounds = {}
+
+    def _bound(self, place, value):
+        """A bound as a tensor; those of Python's are made once."""
+        if type(value) is not int:
+            return _scalar(value)
+        made = self._bounds.get((place, value))
+        if made is None:
+            if len(self._bounds) >= 64:
+                self._bounds.clear()
+            made = self._bounds[place, value] = Tensor(value)
+        return made
 
     def _carried(self, state):
         tensors = []
         for value in state:
             describe(value, tensors)
         if self.site.broken:
-            tensors.append(Tensor(False))
+            tensors.append(self._false)
         tensors += [_zeros(dtype, shape) for dtype, shape in self.late_types]
         return tensors
 
@@ -154,14 +167,14 @@ class Plan:
         outside = roots.tensors if self.lifted else []
         if self.step is not None:
             start, stop, _ = over.counted(rows, current)
-            stop = [_scalar(stop), *(v for v, *_ in roots.rows)]
+            stop = [self._bound(1, stop), *(v for v, *_ in roots.rows)]
             given = [*stop, *outside] if self.lifted else []
             out = _core.run_while(
                 self.test,
                 [*given, *self.test.captured],
                 self.body,
                 [*given, *self.body.captured],
-                [*carried, _scalar(start)],
+                [*carried, self._bound(0, start)],
             )
         elif rows is None:
             out = _core.run_while(
