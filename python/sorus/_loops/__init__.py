@@ -21,8 +21,8 @@ _under_way = set()  # functions that it analyses
 _NONE = {}
 
 constructs = {}
-"""By class of cells, and whether branches are offered as well: its `construct` with loops offered. Classes
-without such loops are not here.
+"""By class of cells: its `construct`, the same with loops offered, and with branches offered as well,
+either of them None where there are none. Classes without loops are not here.
 """
 
 
@@ -111,7 +111,10 @@ def prepare(cell, branches=False):
             _seen[branches].add(kind)
             made = offering(kind.construct, False, branches, kind)
             if made is not kind.construct:
-                constructs[kind, branches] = kind.construct, made
+                found = constructs.get(kind)
+                if found is None or found[0] is not kind.construct:
+                    found = constructs[kind] = [kind.construct, None, None]
+                found[1 + branches] = made
 
 
 def prepare_reached(function, arguments=(), branches=False):
@@ -132,13 +135,13 @@ def prepare_reached(function, arguments=(), branches=False):
 
 
 def construct_of(cell):
-    """What a cell computes in a boundary."""
+    """What a cell of one of these classes computes in a boundary."""
     kind = type(cell)
-    found = constructs.get((kind, True)) if _core.is_abstract() else None
-    found = found or constructs.get((kind, False))
-    if found is None or "construct" in cell.__dict__ or kind.construct is not found[0]:
+    original, with_loops, with_branches = constructs[kind]
+    found = with_branches if with_branches is not None and _core.is_abstract() else with_loops
+    if found is None or "construct" in cell.__dict__ or kind.construct is not original:
         return cell.construct
-    return types.MethodType(found[1], cell)
+    return types.MethodType(found, cell)
 
 
 _seen = (weakref.WeakSet(), weakref.WeakSet())

@@ -357,21 +357,22 @@ class Writer:
         count = ast.AugAssign(_name(left, True), ast.Sub(), ast.Constant(1))
         out = []
         if isinstance(node, ast.For):
-            over = self._iterable(node.iter, outer)
+            over = self._iterable(node.iter, outer, n)
             out.append(ast.Assign([_name(rows, True)], over))
             out.append(ast.Assign([_name(left, True)], _method("attempts", ast.Constant(n), _name(rows))))
             first = self._offer(site, "loop", _name(rows), ast.Constant(0))
             out.append(ast.Assign([_name(result, True)], ast.IfExp(_name(left), first, none)))
             second = self._offer(site, "loop", _name(rows), ast.Constant(1))
-            again = ast.If(
+            offer = ast.If(
                 ast.Compare(_name(left), [ast.Eq()], [ast.Constant(1)]),
                 [
                     ast.Assign([_name(left, True)], ast.Constant(0)),
                     ast.Assign([_name(result, True)], second),
                     stop,
                 ],
-                [ast.Assign([_name(left, True)], ast.BoolOp(ast.And(), [_name(left), ast.Constant(1)]))],
+                [ast.Assign([_name(left, True)], ast.Constant(1))],
             )
+            again = ast.If(_name(left), [offer], [])
             loop = ast.copy_location(ast.For(node.target, _name(rows), [again, *plain], []), node)
             out.append(ast.If(ast.Compare(_name(result), [ast.Is()], [none]), [loop], []))
             clear = [rows, result]
@@ -407,7 +408,7 @@ class Writer:
             for n in ast.walk(test)
         ) or isinstance(test, ast.Constant)
 
-    def _iterable(self, node, outer):
+    def _iterable(self, node, outer, number):
         """What a loop iterates over; `range`, `zip` and `enumerate` become calls of the runtime."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             name = node.func.id
@@ -416,17 +417,16 @@ class Writer:
                 function = _name(name)
                 if outer is not None:
                     function = _name(outer.root(name, (), True))
-                inside = [self._argument(a, outer, name) for a in node.args]
-                return _at(_method("rows", ast.Constant(name), function, *inside), node)
+                inside = [self._argument(a, outer, name, number) for a in node.args]
+                return _at(_method("rows", ast.Constant(number), ast.Constant(name), function, *inside), node)
         if outer is not None:
             node = _Instrument(outer).visit(copy.deepcopy(node))
-        return _at(_method("rows", ast.Constant(None), ast.Constant(None), node), node)
+        return _at(_method("rows", ast.Constant(number), ast.Constant(None), ast.Constant(None), node), node)
 
-    def _argument(self, node, outer, name):
+    def _argument(self, node, outer, name, number):
         if name == "range":
             return node if outer is None else _Instrument(outer).visit(copy.deepcopy(node))
-        made = self._iterable(node, outer)
-        return made
+        return self._iterable(node, outer, number)
 
     # ---------------------------------------------------------------------------------------------- branches
 

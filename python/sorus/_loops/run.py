@@ -55,17 +55,20 @@ class Runtime:
 
     def attempts(self, number, rows):
         """The same for a loop over these."""
-        if not isinstance(rows, over.Rows) or not self.tries(number):
+        if type(rows) is not over.Rows:
             return 0
         return 2 if rows.lazy or rows.left(0) >= self._fewest else 0
 
-    def rows(self, name, function, *values):
+    def rows(self, number, name, function, *values):
         """What a loop iterates over."""
-        if not _core.in_boundary() or _core.in_gradient_scope():
+        if not self.tries(number):
             return values[0] if function is None else function(*values)
         if function is range and len(values) == 1 and type(values[0]) is int and values[0] < self._fewest:
             return range(values[0])
-        return over.offered(name, function, values)
+        made = over.offered(name, function, values)
+        if name is None and type(made) is not over.Rows:
+            self._refusals[number] += 1  # something of Python's, as it will be the next time
+        return made
 
     def loop(self, number, state, bases, rows, current):
         """The results of a loop that became part of the program, or None."""

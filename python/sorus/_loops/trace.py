@@ -205,7 +205,7 @@ class Trace:
             return 0
         return 2 if rows.lazy or self.unit.sites[number].broken or rows.left(0) >= FEWEST_STEPS else 0
 
-    def rows(self, name, function, *values):
+    def rows(self, number, name, function, *values):
         """What a loop iterates over."""
         if any(isinstance(v, Number) for v in values):
             raise NotShown("a number that varies bounds a loop")

@@ -2,8 +2,9 @@
 
 import collections
 
-from .. import _autograd, _calls, _core, _declared, _errors, _loops
+from .. import _autograd, _calls, _core, _declared, _errors
 from .._core import Tensor
+from .._loops import construct_of, constructs
 from ..common.parameter import Parameter, ParameterTuple
 
 _floats = ("float16", "float32", "bfloat16")
@@ -344,8 +345,8 @@ class Cell:
                 return _calls.boundaries(self, self._run, args, kwargs)
             state = self.__dict__
             if state["_hooks"] is None and state["_cast_to"] is None and not _core.in_gradient_scope():
-                if _loops.constructs and _core.in_boundary():
-                    return _loops.construct_of(self)(*args, **kwargs)
+                if type(self) in constructs and _core.in_boundary():
+                    return construct_of(self)(*args, **kwargs)
                 return self.construct(*args, **kwargs)  # as _run does, two calls sooner
             return self._run(*args, **kwargs)
         except Exception as error:
@@ -376,8 +377,8 @@ class Cell:
                 return _autograd.custom_bprop(self.construct, bprop, args)
             if "_recompute" in state:
                 return _autograd.recompute(self.construct, args, kwargs)
-        elif _loops.constructs and _core.in_boundary():
-            return _loops.construct_of(self)(*args, **kwargs)
+        elif type(self) in constructs and _core.in_boundary():
+            return construct_of(self)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
     def compile(self, *args, **kwargs):
