@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -18,6 +19,8 @@ using onednn::testing::Buffer;
 using onednn::testing::ConvShape;
 using onednn::testing::ConvTensors;
 using onednn::testing::problem_of;
+using Four = std::array<float, 4>;
+using Square = std::array<float, 16>;
 
 inline const ConvShape kShapes[] = {
     {"whole_tiles", 2, 2, 64, 64, {8, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
@@ -25,6 +28,7 @@ inline const ConvShape kShapes[] = {
     {"many_pieces", 2, 1, 16, 80, {30, 31}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"no_padding", 2, 2, 48, 16, {6, 5}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {"uneven_padding", 2, 2, 16, 32, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {2, 0}, {1, 2}},
+    {"many_channels", 2, 2, 144, 80, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"one_position", 2, 2, 16, 16, {1, 1}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"a_row", 2, 2, 16, 16, {1, 70}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
 };
@@ -55,6 +59,23 @@ struct View {
     return values.get(((n * source_y + y) * source_x + x) * source_channels + c);
   }
 };
+
+inline Four of_source(const Four& d) { return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]}; }
+
+/// A transform of the columns, then of the rows, of a square of which the first numbers count.
+template <class Transform>
+Square both(const Transform& transform, const Square& from) {
+  Square half{}, to{};
+  for (size_t x = 0; x < 4; ++x) {
+    Four column = transform({from[x], from[4 + x], from[8 + x], from[12 + x]});
+    for (size_t y = 0; y < 4; ++y) half[y * 4 + x] = column[y];
+  }
+  for (size_t y = 0; y < 4; ++y) {
+    Four row = transform({half[y * 4], half[y * 4 + 1], half[y * 4 + 2], half[y * 4 + 3]});
+    for (size_t x = 0; x < 4; ++x) to[y * 4 + x] = row[x];
+  }
+  return to;
+}
 
 /// A result as it is defined, without bias, and the sum of its terms' magnitudes.
 struct Sum {

@@ -109,6 +109,11 @@ void backward_weights(const ConvProblem& problem, const void* input, const void*
                                        static_cast<const float*>(out_grad), static_cast<float*>(weights_grad),
                                        workspace);
   }
+  if (winograd::preferred(problem, ConvPass::kBackwardWeights)) {
+    return winograd::backward_weights(problem, static_cast<const float*>(input),
+                                      static_cast<const float*>(out_grad), static_cast<float*>(weights_grad),
+                                      workspace);
+  }
   if (pointwise::takes(problem)) {
     return pointwise::backward_weights(problem, input, out_grad, weights_grad, workspace);
   }

@@ -7,6 +7,8 @@
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/kernels/cpu/conv/tap_conv.h"
+#include "sorus/kernels/cpu/conv/winograd_tile.h"
+#include "sorus/kernels/cpu/conv/winograd_weights.h"
 #include "sorus/kernels/cpu/gemm/block.h"
 #include "sorus/kernels/cpu/scratch.h"
 
@@ -31,10 +33,6 @@ using onednn::ConvProblem;
 HWY_EXPORT(transform_result);
 HWY_EXPORT(transform_source);
 HWY_EXPORT(transform_weights);
-
-constexpr int64_t kTaps = 9;
-constexpr int64_t kPlaces = 16;  // of a tile
-constexpr int64_t kLine = 16;    // floats
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -76,7 +74,10 @@ struct Plan {
   [[nodiscard]] int64_t first_row(int64_t tile_row) const {
     return tile_row / tiles_y * result_y + tile_row % tiles_y * 2;
   }
-  [[nodiscard]] int64_t source_image() const { return source_y * source_x * source_channels; }
+  [[nodiscard]] ImageView image(const float* source, int64_t n) const {
+    return {source + n * source_y * source_x * source_channels, source_y, source_x, source_channels,
+            source_channels};
+  }
   [[nodiscard]] int64_t panel_floats() const { return source_channels * gemm::panel(); }
   [[nodiscard]] int64_t packed_floats() const { return kPlaces * panels * panel_floats(); }
 };
@@ -104,30 +105,6 @@ void pack(const Plan& plan, const float* weights, float* to) {
        to + j * plan.panel_floats() + c * gemm::panel(), plan.panels * plan.panel_floats());
     }
   });
-}
-
-/// One tile of the source; what lies outside of the image is zero.
-void read_tile(const Plan& plan, const float* image, int64_t ty, int64_t tx, float* patch, float* to,
-               int64_t place) {
-  const int64_t channels = plan.source_channels, row = plan.source_x * channels;
-  const int64_t y = 2 * ty - plan.pad_y, x = 2 * tx - plan.pad_x;
-  const bool inside = y >= 0 && x >= 0 && y + 4 <= plan.source_y && x + 4 <= plan.source_x;
-  if (inside) {
-    HWY_DYNAMIC_DISPATCH(transform_source)
-    (channels, image + y * row + x * channels, row, channels, to, place);
-    return;
-  }
-  for (int64_t i = 0; i < kPlaces; ++i) {
-    const int64_t py = y + i / 4, px = x + i % 4;
-    const bool exists = py >= 0 && px >= 0 && py < plan.source_y && px < plan.source_x;
-    float* at = patch + i * channels;
-    if (exists) {
-      std::copy_n(image + py * row + px * channels, channels, at);
-    } else {
-      std::fill_n(at, channels, 0.0F);
-    }
-  }
-  HWY_DYNAMIC_DISPATCH(transform_source)(channels, patch, 4 * channels, channels, to, place);
 }
 
 /// The part of a tile of the result that lies inside of the image.
@@ -191,9 +168,9 @@ void add_plainly(const Plan& plan, const Operands& data, const Piece& piece,
       const int64_t tile_row = piece.tile_row(plan, tiles[i / 4]), corner = static_cast<int64_t>(i % 4);
       const int64_t y = tile_row % plan.tiles_y * 2 + corner / 2 - plan.pad_y + at / 3;
       const int64_t x = tiles[i / 4] % plan.tiles_x * 2 + corner % 2 - plan.pad_x + at % 3;
-      if (y < 0 || x < 0 || y >= plan.source_y || x >= plan.source_x) continue;
-      const float* image = data.source + tile_row / plan.tiles_y * plan.source_image();
-      a.push_back(image + (y * plan.source_x + x) * k);
+      const ImageView image = plan.image(data.source, tile_row / plan.tiles_y);
+      if (!image.has(y, x)) continue;
+      a.push_back(image.at(y, x));
       c.push_back(sums + static_cast<int64_t>(i) * width);
     }
     tap_conv::add_rows(static_cast<int64_t>(a.size()), a.data(), c.data(), k, taps + tap * k * width);
@@ -263,8 +240,8 @@ void run_piece(const Plan& plan, const Operands& data, int64_t index) {
   float* patch = patch_scratch.reserve(kPlaces * std::max(plan.source_channels, plan.result_channels));
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t tile_row = begin + i / plan.tiles_x;
-    read_tile(plan, data.source + tile_row / plan.tiles_y * plan.source_image(), tile_row % plan.tiles_y,
-              i % plan.tiles_x, patch, sources + i * plan.source_channels, source_place);
+    read_tile(plan.image(data.source, tile_row / plan.tiles_y), tile_row % plan.tiles_y * 2 - plan.pad_y,
+              i % plan.tiles_x * 2 - plan.pad_x, patch, sources + i * plan.source_channels, source_place);
   }
   for (int64_t i = 0; i < kPlaces * plan.panels; ++i) {
     const int64_t place = i / plan.panels, first = i % plan.panels * gemm::panel();
@@ -301,8 +278,28 @@ void run(const Plan& plan, Operands data, void* workspace) {
 
 }  // namespace
 
+void read_tile(const ImageView& image, int64_t y, int64_t x, float* patch, float* to, int64_t place) {
+  const int64_t channels = image.channels;
+  if (image.has(y, x) && image.has(y + 3, x + 3)) {
+    HWY_DYNAMIC_DISPATCH(transform_source)
+    (channels, image.at(y, x), image.size_x * image.pitch, image.pitch, to, place);
+    return;
+  }
+  for (int64_t i = 0; i < kPlaces; ++i) {
+    const int64_t py = y + i / 4, px = x + i % 4;
+    float* at = patch + i * channels;
+    if (image.has(py, px)) {
+      std::copy_n(image.at(py, px), channels, at);
+    } else {
+      std::fill_n(at, channels, 0.0F);
+    }
+  }
+  HWY_DYNAMIC_DISPATCH(transform_source)(channels, patch, 4 * channels, channels, to, place);
+}
+
 bool supports(const ConvProblem& p, ConvPass pass) {
-  if (pass == ConvPass::kBackwardWeights || gemm::panel() < kLine) return false;
+  if (gemm::panel() < kLine) return false;
+  if (pass == ConvPass::kBackwardWeights && (p.weights_grad_type != p.type || p.n <= 0)) return false;
   if (p.type != onednn::ElementType::kFloat32 || p.groups != 1 || p.rank != 2) return false;
   if (p.in_channels <= 0 || p.out_channels <= 0) return false;
   for (int i = 0; i < 2; ++i) {
@@ -316,6 +313,7 @@ bool preferred(const ConvProblem& p, ConvPass pass) {
   constexpr int64_t kFewestChannels = 32, kMostWeights = 3 << 20;
   constexpr int64_t kFewestTiles = 160, kFewestRows = 10'000;  // that are worth transforming weights for
   const int64_t channels = std::min(p.in_channels, p.out_channels);
+  if (pass == ConvPass::kBackwardWeights) return supports(p, pass) && weights::preferred(p);
   if (!supports(p, pass) || channels < kFewestChannels || p.weights() > kMostWeights) return false;
   const Plan plan(p, pass);
   const int64_t tiles = plan.tiles_y * plan.tiles_x;
@@ -325,6 +323,7 @@ bool preferred(const ConvProblem& p, ConvPass pass) {
 }
 
 size_t workspace(const ConvProblem& problem, ConvPass pass) {
+  if (pass == ConvPass::kBackwardWeights) return weights::workspace(problem);
   return static_cast<size_t>(Plan(problem, pass).packed_floats()) * sizeof(float);
 }
 
@@ -342,6 +341,13 @@ void backward_data(const ConvProblem& p, const float* out_grad, const float* wei
                  "conv: Winograd's kernel called for what it does not support");
   run(Plan(p, ConvPass::kBackwardData), {out_grad, weights, nullptr, nullptr, input_grad, options},
       workspace);
+}
+
+void backward_weights(const ConvProblem& p, const float* input, const float* out_grad, float* weights_grad,
+                      void* workspace) {
+  SORUS_INTERNAL(supports(p, ConvPass::kBackwardWeights),
+                 "conv: Winograd's kernel called for what it does not support");
+  weights::backward(p, input, out_grad, weights_grad, workspace);
 }
 
 size_t packed_bytes(const ConvProblem& problem) {
