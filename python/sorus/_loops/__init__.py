@@ -6,6 +6,7 @@ that has a loop.
 """
 
 import opcode
+import os
 import threading
 import types
 import weakref
@@ -16,6 +17,7 @@ _JUMPS_BACK = {code for name, code in opcode.opmap.items() if "JUMP_BACKWARD" in
 _JUMPS = _JUMPS_BACK | {code for name, code in opcode.opmap.items() if "JUMP" in name and "IF" in name}
 _versions = [weakref.WeakKeyDictionary() for _ in range(4)]
 _offered = {}
+_MOST_OFFERED = 4096
 _writing = threading.RLock()  # one thread analyses
 _under_way = set()  # functions that it analyses
 _NONE = {}
@@ -24,6 +26,16 @@ constructs = {}
 """By class of cells: its `construct`, the same with loops offered, and with branches offered as well,
 either of them None where there are none. Classes without loops are not here.
 """
+
+
+def _in_child():
+    """A thread that analysed is not there after a fork."""
+    global _writing
+    _writing = threading.RLock()
+    _under_way.clear()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def _has(code, kinds):
@@ -66,16 +78,19 @@ def _written(function, strict, branches, owner):
     from . import compile as source
     from . import run
 
-    key = (function.__code__, strict, branches, reached)
+    # Equal code of two files differs in what its errors show.
+    key = (function.__code__, function.__code__.co_filename, strict, branches, reached)
     if key not in _offered:
+        if len(_offered) >= _MOST_OFFERED:
+            _offered.clear()
         try:
             _offered[key] = source.Offered(function, strict, branches, reached)
         except source.NotShown as reason:
-            _offered[key] = reason
+            _offered[key] = str(reason)  # the exception itself would keep frames alive
     offered = _offered[key]
     if strict:
         run.check_strict(function, offered)
-    if isinstance(offered, Exception) or offered.code is None:
+    if isinstance(offered, str) or offered.code is None:
         return None
     return offered.function(function, run.Runtime(offered, function, strict, branches))
 

@@ -103,7 +103,7 @@ class Runtime:
             self._refusals[number] = 0
             return results
         except Exception as reason:
-            self._keep(number, key, Refused(reason))
+            self._keep(number, key, Refused(str(reason)))  # without its frames, which hold tensors
             return self._declined(site, reason)
 
     def _recorded(self, site, state, roots, rows, current, key, complete):
@@ -125,7 +125,7 @@ class Runtime:
             raise TypeError(
                 f"jit: a loop cannot become part of the program: got a loop in which {reason}, need one that "
                 f"only computes (at {self._name.format(site.line)})"
-            ) from (None if isinstance(reason, NotShown) else reason)
+            ) from (reason if isinstance(reason, Exception) and not isinstance(reason, NotShown) else None)
         if _VERBOSE and self._refusals[site.number] == 1:
             where = self._name.format(site.line)
             print(f"[sorus info] graph: a loop runs by steps: {reason} (at {where})", file=sys.stderr)
@@ -151,11 +151,7 @@ class Runtime:
 
 def check_strict(function, offered):
     """Raises TypeError where a loop of a function that must be part of the program cannot be, by its text."""
-    refused = (
-        [(function.__code__.co_firstlineno, str(offered))]
-        if isinstance(offered, Exception)
-        else offered.refused
-    )
+    refused = [(function.__code__.co_firstlineno, offered)] if isinstance(offered, str) else offered.refused
     for line, reason in refused:
         raise TypeError(
             f"jit: a loop cannot become part of the program: got a loop in which {reason}, need one that "

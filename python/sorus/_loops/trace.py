@@ -262,15 +262,17 @@ _called_codes = {}
 
 def _called(function, shared):
     """A function of the user's for a region to call."""
-    key = (function.__code__, shared.trusting)
+    key = (function.__code__, function.__code__.co_filename, shared.trusting)
     if key not in _called_codes:
+        if len(_called_codes) >= 4096:
+            _called_codes.clear()
         try:
             _called_codes[key] = source.Called(function, shared.trusting)
         except NotShown as reason:
-            _called_codes[key] = NotShown(f"it calls {_name_of(function)}: {reason}")
+            _called_codes[key] = f"it calls {_name_of(function)}: {reason}"
     code = _called_codes[key]
-    if isinstance(code, NotShown):
-        raise code
+    if isinstance(code, str):
+        raise NotShown(code)
     unit = Unit(code, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
 
