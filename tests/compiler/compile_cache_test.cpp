@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/boundary.h"
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/compile_stats.h"
@@ -121,6 +122,26 @@ TEST_F(CompileCache, TellsGraphsAndSettingsApart) {
   EXPECT_EQ(count.misses(), 6);
   EXPECT_TRUE(compile(checked)->graph().values_checked);
   EXPECT_EQ(count.hits(), 1);
+}
+
+TEST_F(CompileCache, TellsTunedValuesApart) {
+  const std::string plain = compiled();
+  Count count;
+  {
+    const TuningOverride tuned(TunedValues::parse("fuse.most_members=2"));
+    EXPECT_NE(compiled(), plain);
+    EXPECT_EQ(count.hits(), 0);
+    EXPECT_NE(compiled(), plain);
+    EXPECT_EQ(count.hits(), 1);
+  }
+  {
+    const TuningOverride tuned(TunedValues::parse("tile.bytes=6144"));  // of regions, which are bound later
+    EXPECT_EQ(compiled(), plain);
+    EXPECT_EQ(count.hits(), 2);
+  }
+  EXPECT_EQ(compiled(), plain);
+  EXPECT_EQ(count.hits(), 3);
+  EXPECT_EQ(count.misses(), 1);
 }
 
 Tensor filled(float value, int64_t count = 100000) {

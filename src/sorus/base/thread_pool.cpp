@@ -20,6 +20,7 @@
 #include "sorus/base/cpu_features.h"
 #include "sorus/base/error.h"
 #include "sorus/base/flags.h"
+#include "sorus/base/tunable.h"
 
 namespace sorus {
 namespace {
@@ -156,6 +157,20 @@ class Loop final : public Work {
   }
 
   void work(int64_t thread) override {
+    if (!tuning_) return work_on(thread);
+    const TuningScope* own = TuningScope::exchange(tuning_);
+    work_on(thread);
+    static_cast<void>(TuningScope::exchange(own));
+  }
+  void wait(bool alone) {
+    if (look_for(alone, [&] { return left_.load(std::memory_order_acquire) == 0; })) return;
+    std::unique_lock lock(mutex_);
+    sleeps_.store(true);
+    done_.wait(lock, [&] { return left_.load() == 0; });
+  }
+
+ private:
+  void work_on(int64_t thread) {
     for (int64_t k = 0; k < range_count_; ++k) {
       Range& range = ranges_[(thread + k) % range_count_];
       for (int64_t i; (i = range.taken.fetch_add(1, std::memory_order_relaxed)) < range.count;) {
@@ -168,14 +183,7 @@ class Loop final : public Work {
       }
     }
   }
-  void wait(bool alone) {
-    if (look_for(alone, [&] { return left_.load(std::memory_order_acquire) == 0; })) return;
-    std::unique_lock lock(mutex_);
-    sleeps_.store(true);
-    done_.wait(lock, [&] { return left_.load() == 0; });
-  }
 
- private:
   static constexpr int64_t kMaxRanges = 16;
   struct alignas(64) Range {
     std::atomic<int64_t> taken{0};
@@ -190,6 +198,7 @@ class Loop final : public Work {
     body_ = body, context_ = context;
     backward_ = next_is_backward();
     rounding_ = RoundsAs::of_this_thread();
+    tuning_ = tuning_in_use() ? TuningScope::current() : nullptr;
     range_count_ = std::min({pieces, threads, kMaxRanges});
     for (int64_t r = 0; r < range_count_; ++r) {
       ranges_[r].taken.store(0, std::memory_order_relaxed);
@@ -213,6 +222,7 @@ class Loop final : public Work {
   // What all threads read, what each writes, what all write, and the rest, on cache lines of their own.
   alignas(64) detail::LoopBody body_ = nullptr;
   void* context_ = nullptr;
+  const TuningScope* tuning_ = nullptr;  ///< of the caller, whose pieces these are
   int64_t range_count_ = 0;
   bool backward_ = false;
   Range ranges_[kMaxRanges];

@@ -1,13 +1,24 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/binder.h"
 #include "sorus/compiler/region_orders.h"
+#include "sorus/compiler/tuned_graph.h"
 #include "sorus/dispatch/apply.h"
 
 namespace sorus {
 
 namespace {
+
+const Tunable prepack_bytes(
+    {.name = "prepack.largest_bytes",
+     .initial = 1 << 30,
+     .least = 4 << 10,
+     .most = 1 << 30,
+     .part = TunedPart::kProgram,
+     .doc = "bytes of the largest weights that are kept as kernels have packed them"});
 
 /// Values that a graph would have, had all calls given way to their nodes.
 size_t flat_values(const Graph& graph) {
@@ -16,6 +27,9 @@ size_t flat_values(const Graph& graph) {
     if (n.body) count += flat_values(*n.body);
   return count;
 }
+
+/// Of an operand that is kept, 0 where it is not.
+size_t prepacked_bytes(size_t bytes) { return bytes <= static_cast<size_t>(prepack_bytes.get()) ? bytes : 0; }
 
 }  // namespace
 
@@ -141,6 +155,9 @@ void Binder::bind_node(const Node& node) {
   ArrayVector out;
   for (ValueId v : node.out) out.push_back({nullptr, graph_.type(v).dtype, &graph_.type(v).shape, {}});
   KernelCall question{*node.op, node.attrs.ref().data, in, out};
+  std::optional<TunedCall> tuned;
+  if (tuning_in_use() && node.slot < 0)
+    tuned.emplace(tuned_for_call(*node.op, node.attrs.ref(), in), TuningScope::Nesting::kInside);
   const Kernel& kernel =
       choose_kernel(question, node.out.empty() ? Device{} : graph_.type(node.out[0]).device);
   std::vector<BoundArray> arrays;
@@ -151,11 +168,17 @@ void Binder::bind_node(const Node& node) {
   for (size_t i = 0; i < out.size(); ++i)
     arrays.push_back(bind_result(node, i, index, i == 0 ? kernel.in_place : 0, arrays, out[i]));
   Step step;
-  step.kernel = &kernel;
+  if (tuned && tuned->values) {
+    binding_->tuned.push_back(std::make_unique<TunedKernel>(&kernel, tuned->values));
+    step.tuned = binding_->tuned.back().get();
+  } else {
+    step.kernel = &kernel;
+  }
   if (size_t bytes = kernel.workspace ? kernel.workspace(question) : 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(bytes));
   if (kernel.prepacked_in >= 0 && stays(arrays[static_cast<size_t>(kernel.prepacked_in)]))
-    if (size_t bytes = kernel.prepacked_bytes(question)) step.prepacked = binding_->prepacked.add(bytes);
+    if (size_t bytes = prepacked_bytes(kernel.prepacked_bytes(question)))
+      step.prepacked = binding_->prepacked.add(bytes);
   push_step(step, node, arrays, in.size());
 }
 
@@ -230,6 +253,8 @@ bool Binder::bind_region_call(const Node& node) {
   for (ValueId v : node.in) in.push_back(array_of(v));
   parts_ = parts_by_order(*node.body, in);
   if (!parts_.empty()) return false;
+  const TunedRef tuned = tuned_for_graph(TunedPart::kRegion, *node.body);
+  const TuningScope scope(tuned.get(), TuningScope::Nesting::kInside);
   std::unique_ptr<RegionProgram> program = bind_region(*node.body, in);
   if (!program) return false;
   std::vector<BoundArray> arrays;
@@ -243,7 +268,8 @@ bool Binder::bind_region_call(const Node& node) {
   }
   Step step;
   step.region = program.get();
-  if (program->prepacked_bytes > 0 && stays(arrays[static_cast<size_t>(program->prepacked_in)]))
+  if (prepacked_bytes(program->prepacked_bytes) > 0 &&
+      stays(arrays[static_cast<size_t>(program->prepacked_in)]))
     step.prepacked = binding_->prepacked.add(program->prepacked_bytes);
   if (program->workspace_bytes > 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(program->workspace_bytes));

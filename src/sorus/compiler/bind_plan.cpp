@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/compiler/binder.h"
@@ -50,11 +51,10 @@ StepFacts Binder::facts_of(size_t step) const {
   const Step& s = binding_->steps[step];
   StepFacts facts;
   facts.is_alone = is_alone(graph_, s);
-  const bool is_copy = !s.kernel && !s.region && s.part < 0;
   const Array& first = binding_->arrays[s.first].array;
-  facts.ns = is_copy ? static_cast<double>(first.numel()) * 2 * static_cast<double>(dtype_size(first.dtype)) /
-                           kCopyBytesPerNs
-                     : time_of(graph_, *s.node);
+  facts.ns = s.is_copy() ? static_cast<double>(first.numel()) * 2 *
+                               static_cast<double>(dtype_size(first.dtype)) / kCopyBytesPerNs
+                         : time_of(graph_, *s.node);
   for_each_use(*binding_, s, [&](int32_t buffer, bool is_written) {
     const Buffer& b = binding_->buffers[static_cast<size_t>(buffer)];
     if (b.place == Place::kConstant) return;
@@ -114,6 +114,49 @@ void Binder::plan() {
   r.planned_bytes = plan.arena_bytes;
   r.naive_bytes = plan.naive_bytes;
   r.lower_bound_bytes = most_alive(in_order);
+}
+
+/// The call of a step over inputs of its own; null where it cannot stand alone.
+static std::shared_ptr<const Graph> call_alone(const Graph& graph, const Step& step) {
+  const Node& node = *step.node;
+  if (step.is_copy() || step.part >= 0 || node.slot >= 0) return nullptr;
+  auto alone = std::make_shared<Graph>();
+  alone->name = node.body ? "region" : std::string(node.op->name);
+  Node call = node;
+  call.site.clear();
+  std::map<ValueId, ValueId> to;
+  for (ValueId& v : call.in) {
+    if (v == kNoValue) continue;
+    const auto [at, is_new] = to.try_emplace(v, kNoValue);
+    if (is_new) at->second = alone->add_input(graph.type(v));
+    v = at->second;
+  }
+  for (ValueId& v : call.out) {
+    v = alone->add_value(graph.type(v));
+    alone->outputs.push_back(v);
+  }
+  alone->nodes.push_back(std::move(call));
+  return alone;
+}
+
+std::vector<BoundStep> bound_steps_of(const Executable::Binding& binding) {
+  std::vector<BoundStep> steps;
+  for (const Step& s : binding.steps) {
+    const Kernel* kernel = s.tuned ? s.tuned->kernel : s.kernel;
+    BoundStep step;
+    step.kernel = kernel ? std::string(kernel->name) : s.region ? "region" : s.part >= 0 ? "part" : "copy";
+    step.alone = call_alone(*binding.graph, s);
+    // Operands that are the same value are one input.
+    for (uint32_t i = 0; step.alone && i < s.in_count; ++i) {
+      const auto input = static_cast<ValueId>(step.strides.size());
+      const ValueId v = step.alone->nodes[0].in[i];
+      if (v != kNoValue && input < static_cast<ValueId>(step.alone->inputs.size()) &&
+          v == step.alone->inputs[static_cast<size_t>(input)])
+        step.strides.push_back(binding.arrays[s.first + i].array.strides);
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
 }
 
 std::vector<PlannedStep> planned_steps_of(const Executable::Binding& binding) {

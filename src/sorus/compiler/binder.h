@@ -17,6 +17,9 @@ namespace sorus {
 /// The steps as they are scheduled, and what they touch.
 [[nodiscard]] std::vector<PlannedStep> planned_steps_of(const Executable::Binding& binding);
 
+/// The steps by themselves.
+[[nodiscard]] std::vector<BoundStep> bound_steps_of(const Executable::Binding& binding);
+
 /// Resolves a graph for given input strides, node by node in order. Used once.
 class Binder {
  public:

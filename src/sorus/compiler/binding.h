@@ -20,10 +20,17 @@ struct BoundArray {
   Array array;          ///< with null data
 };
 
+/// A kernel with the tuned values that it was bound with, and runs with.
+struct TunedKernel {
+  const Kernel* kernel = nullptr;
+  TunedRef values;
+};
+
 /// One kernel call, one region, or one part of an engine.
 struct Step {
   const Kernel* kernel =
-      nullptr;  ///< null: a region, a part, or a copy of operand 0 with the strides of result 0
+      nullptr;  ///< null: tuned, a region, a part, or a copy of operand 0 with the strides of result 0
+  const TunedKernel* tuned = nullptr;
   const RegionProgram* region = nullptr;
   const Node* node = nullptr;
   uint32_t first = 0;  ///< index of the first array
@@ -33,6 +40,7 @@ struct Step {
   int32_t part = -1;         ///< index of an engine's part, -1 for none
   int32_t prepacked = -1;    ///< number of its operand among the prepacked ones, -1 for none
   bool takes_input = false;  ///< a result may be written over an input
+  [[nodiscard]] bool is_copy() const { return !kernel && !tuned && !region && part < 0; }
 };
 
 struct Buffer {
@@ -56,6 +64,7 @@ struct BoundValue {
 struct Executable::Binding {
   std::shared_ptr<const Graph> graph;  ///< the executable's, or one in which calls gave way to their nodes
   std::vector<std::unique_ptr<RegionProgram>> regions;
+  std::vector<std::unique_ptr<TunedKernel>> tuned;
   std::vector<std::shared_ptr<const EnginePart>> parts;
   std::vector<Strides> input_strides;
   std::vector<BoundArray> arrays;

@@ -5,15 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 
 #include "sorus/base/cpu_features.h"
 #include "sorus/base/denormals.h"
+#include "sorus/base/digest.h"
 #include "sorus/base/flags.h"
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/log.h"
@@ -37,31 +36,6 @@ constexpr const char* kSubfolder = "sorus_graphs";
 /// To look at more would take longer than the passes do.
 constexpr int64_t kMostConstantBytes = 8 << 20;
 constexpr auto kLongestWrite = std::chrono::hours(1);
-
-/// A hash of 128 bits over bytes of any size. (Not against malice: who can write into the folder can make
-/// entries anyway.)
-class Digest {
- public:
-  void add(std::string_view bytes) {
-    word(bytes.size());
-    for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-      uint64_t v = 0;
-      std::memcpy(&v, bytes.data(), 8);
-      word(v);
-    }
-    uint64_t rest = 0;
-    if (!bytes.empty()) std::memcpy(&rest, bytes.data(), bytes.size());
-    word(rest);
-  }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}{:016x}", lanes_[0], lanes_[1]); }
-
- private:
-  void word(uint64_t v) {
-    lanes_[0] = hash_combine(lanes_[0], v);
-    lanes_[1] = mix_bits(lanes_[1] * 0x9fb21c651e98df25ULL + (v ^ 0xd6e8feb86659fd93ULL));
-  }
-  std::array<uint64_t, 2> lanes_{1, 2};
-};
 
 /// What was set, and how full the folder is as far as this process knows.
 class Cache {
@@ -190,7 +164,8 @@ void add_names(Digest& digest, const std::vector<std::string>& names) {
 
 /// Everything that decides what the passes make of a graph. Throws NotSupportedError for a graph that has no
 /// bytes.
-std::string key_of(const Graph& graph, std::span<const Tensor> constants, const PassOptions& options) {
+std::string key_of(const Graph& graph, std::span<const Tensor> constants, const PassOptions& options,
+                   const std::string& tuned) {
   Digest digest;
   digest.add(library_build());
   digest.add(describe_cpu());
@@ -199,6 +174,7 @@ std::string key_of(const Graph& graph, std::span<const Tensor> constants, const 
   digest.add(env_string("SORUS_SKIP_PASSES"));
   add_names(digest, options.skip);
   add_names(digest, options.only);
+  if (!tuned.empty()) digest.add("tuned " + tuned);
   if (const std::string engines = engines_text(); !engines.empty()) digest.add(engines);
   digest.add(encode_graph(graph, {.known = constants, .sites = false}));
   std::string bytes;
@@ -291,7 +267,7 @@ void set_compile_cache(const std::string& folder, int64_t most_bytes) {
 
 std::string compile_cache_folder() { return Cache::instance().folder().string(); }
 
-void run_cached_passes(Graph& graph, const PassOptions& options) {
+void run_cached_passes(Graph& graph, const PassOptions& options, const std::string& tuned) {
   const fs::path folder = Cache::instance().folder();
   const bool has_calls =
       std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.body != nullptr; });
@@ -302,7 +278,7 @@ void run_cached_passes(Graph& graph, const PassOptions& options) {
   if (bytes_of(constants) > kMostConstantBytes) return run_passes(graph, options);
   std::string key;
   try {
-    key = key_of(graph, constants, options);
+    key = key_of(graph, constants, options, tuned);
   } catch (const NotSupportedError&) {
     return run_passes(graph, options);
   }

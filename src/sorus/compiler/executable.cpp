@@ -34,6 +34,17 @@ class Run {
   /// True once a step has begun that may write over a donated input.
   [[nodiscard]] bool overwrites() const { return overwrites_.load(std::memory_order_relaxed); }
 
+  /// One after the other, with the time of each.
+  [[gnu::noinline]] void time_steps(std::vector<double>& ns) {
+    const DenormalControl control;
+    for (const Step& s : b_.steps) {
+      const auto start = std::chrono::steady_clock::now();
+      run_step(s, {});
+      ns.push_back(
+          std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+    }
+  }
+
   void run_steps(std::span<const AttrsBox> slots) {
     const DenormalControl control;
     for (const Stage& stage : b_.schedule.stages) {
@@ -74,7 +85,7 @@ class Run {
       arrays.push_back(a.array);
       if (a.buffer >= 0) arrays.back().data = base_[static_cast<size_t>(a.buffer)] + a.offset;
     }
-    s.kernel ? run_kernel(s, arrays, slots) : run_other(s, arrays);
+    s.kernel ? run_kernel(s, arrays, slots) : run_other(s, arrays, slots);
   }
 
   std::byte* address(const Buffer& buffer, std::span<const Ref<Value>> inputs) {
@@ -102,8 +113,15 @@ class Run {
     return alone && whole ? input.storage : nullptr;
   }
 
-  /// A part of an engine, or a copy. Out of line, so that kernels do not pay for it.
-  [[gnu::noinline]] void run_other(const Step& s, std::span<const Array> arrays) {
+  /// A tuned kernel, a part of an engine, or a copy. Out of line, so that other kernels do not pay for it.
+  [[gnu::noinline]] void run_other(const Step& s, std::span<const Array> arrays,
+                                   std::span<const AttrsBox> slots) {
+    if (s.tuned) {
+      const TuningScope scope(s.tuned->values.get());
+      Step plain = s;  // one place that runs kernels: what is not tuned does not pay for what is
+      plain.kernel = std::exchange(plain.tuned, nullptr)->kernel;
+      return run_step(plain, slots);
+    }
     auto in = arrays.first(s.in_count);
     auto out = arrays.subspan(s.in_count);
     if (s.part >= 0) return at_site(s, [&] { b_.parts[static_cast<size_t>(s.part)]->run(in, out); });
@@ -184,7 +202,8 @@ class Run {
 
 }  // namespace
 
-Executable::Executable(Graph graph) : graph_(std::make_shared<const Graph>(std::move(graph))) {}
+Executable::Executable(Graph graph, TunedRef tuned)
+    : graph_(std::make_shared<const Graph>(std::move(graph))), tuned_(std::move(tuned)) {}
 Executable::~Executable() = default;
 
 std::shared_ptr<const Executable::Binding> Executable::known_binding(std::span<const Strides> strides) const {
@@ -205,6 +224,7 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
   }
   // Binding takes other locks. Two threads may bind at once; the first to come is kept.
   const auto start = std::chrono::steady_clock::now();
+  const TuningScope tuned(tuned_.get());
   std::shared_ptr<const Binding> made = bind_graph(graph_, strides, parts_);
   note_compile_event(CompileEvent::kBinding,
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -221,16 +241,32 @@ std::shared_ptr<const Executable::Binding> Executable::binding_for(std::span<con
 
 void Executable::run(std::span<const Ref<Value>> inputs, std::span<char> donated,
                      std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs, bool check) {
+  run_or_time(inputs, donated, slots, outputs, check, nullptr);
+}
+
+std::vector<double> Executable::time_steps(std::span<const Ref<Value>> inputs) {
+  std::vector<char> donated(inputs.size(), 0);
+  std::vector<Ref<Value>> outputs(graph_->outputs.size());
+  std::vector<double> ns;
+  run_or_time(inputs, donated, {}, outputs, true, &ns);
+  return ns;
+}
+
+void Executable::run_or_time(std::span<const Ref<Value>> inputs, std::span<char> donated,
+                             std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs, bool check,
+                             std::vector<double>* ns) {
   SORUS_INTERNAL(inputs.size() == graph_->inputs.size() && outputs.size() == graph_->outputs.size(),
                  "graph {} is run with {} inputs and {} outputs", graph_->name, inputs.size(),
                  outputs.size());
   SmallVector<Strides, 16> strides;
   for (const Ref<Value>& v : inputs) strides.push_back(v->strides);
+  std::optional<TuningScope> own;  // whoever calls may have values for a call of his
+  if (tuning_in_use()) own.emplace(nullptr);
   std::optional<Run> run;
   try {
     std::shared_ptr<const Binding> binding = binding_for(strides);
     run.emplace(*binding, inputs, donated, check);
-    run->run_steps(slots);
+    ns ? run->time_steps(*ns) : run->run_steps(slots);
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i] = run->result(binding->outputs[i], graph_->type(graph_->outputs[i]), inputs);
   } catch (...) {
@@ -254,6 +290,8 @@ std::shared_ptr<const Executable::Binding> Executable::row_major_binding() {
   for (ValueId v : graph_->inputs) strides.push_back(Strides::contiguous(graph_->type(v).shape));
   return binding_for(strides);
 }
+
+std::vector<BoundStep> Executable::bound_steps() { return bound_steps_of(*row_major_binding()); }
 
 ExecutableReport Executable::report() { return row_major_binding()->report; }
 std::vector<PlannedStep> Executable::planned_steps() { return planned_steps_of(*row_major_binding()); }

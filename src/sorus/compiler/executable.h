@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/memory_plan.h"
 #include "sorus/dispatch/kernel.h"
@@ -49,13 +50,22 @@ struct PlannedStep {
   std::vector<MemoryUse> uses;
 };
 
+/// A step by itself, for those who measure.
+struct BoundStep {
+  std::string kernel;  ///< the name of a kernel, `region`, `part`, or `copy`
+  /// The step's call alone, over inputs of its operands' types. None for a copy or part, and where the call
+  /// has no concrete attributes.
+  std::shared_ptr<const Graph> alone;
+  std::vector<Strides> strides;  ///< of these inputs
+};
+
 /// A graph with resolved kernels and planned buffers. It is bound once for each set of input strides, in a
 /// bounded cache. Steps that do not need each other run at once where that pays (compiler/schedule.h).
 /// Running it is thread-safe; it gives the bits of running the graph's calls one by one.
 class SORUS_API Executable {
  public:
-  /// Takes a verified graph whose shapes are concrete.
-  explicit Executable(Graph graph);
+  /// Takes a verified graph whose shapes are concrete. `tuned` are the values with which it is bound.
+  explicit Executable(Graph graph, TunedRef tuned = nullptr);
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
@@ -78,14 +88,23 @@ class SORUS_API Executable {
   /// Its steps, likewise, in the order in which one thread runs them.
   [[nodiscard]] std::vector<PlannedStep> planned_steps();
 
+  /// Its steps, likewise, each with its call alone.
+  [[nodiscard]] std::vector<BoundStep> bound_steps();
+  /// Runs as run() does, one step after the other, and gives the nanoseconds of each.
+  [[nodiscard]] std::vector<double> time_steps(std::span<const Ref<Value>> inputs);
+
   struct Binding;  ///< private to the compiler: compiler/binding.h
 
  private:
+  void run_or_time(std::span<const Ref<Value>> inputs, std::span<char> donated,
+                   std::span<const AttrsBox> slots, std::span<Ref<Value>> outputs, bool check,
+                   std::vector<double>* ns);
   std::shared_ptr<const Binding> row_major_binding();
   std::shared_ptr<const Binding> binding_for(std::span<const Strides> strides);
   /// Null when there is none; under the lock.
   [[nodiscard]] std::shared_ptr<const Binding> known_binding(std::span<const Strides> strides) const;
   std::shared_ptr<const Graph> graph_;
+  TunedRef tuned_;
   EngineParts parts_;
   std::vector<std::shared_ptr<const Binding>> bindings_;
 };

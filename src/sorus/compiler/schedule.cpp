@@ -4,16 +4,33 @@
 #include <bit>
 #include <unordered_map>
 
+#include "sorus/base/tunable.h"
+
 namespace sorus {
 namespace {
 
 /// Tasks have a bit each in a mask.
 constexpr size_t kMostTasks = 64;
-/// Of buffers that come into use in one parallel stage. Those of branches that do not wait for each other
-/// cannot share memory, so this bounds what a plan grows by.
-constexpr int64_t kStageBytes = 4 << 20;
-/// A longer step keeps all threads busy by itself.
-constexpr double kLongestNs = 400e3;
+// Buffers of branches that do not wait for each other cannot share memory, so this bounds what a plan grows
+// by.
+const Tunable stage_bytes({.name = "schedule.stage_bytes",
+                           .initial = 4 << 20,
+                           .least = 512 << 10,
+                           .most = 64 << 20,
+                           .part = TunedPart::kProgram,
+                           .doc = "of buffers that come into use in one parallel stage"});
+const Tunable longest_ns({.name = "schedule.longest_ns",
+                          .initial = 400'000,
+                          .least = 50'000,
+                          .most = 6'400'000,
+                          .part = TunedPart::kProgram,
+                          .doc = "a longer step keeps all threads busy by itself"});
+const Tunable least_gain_ns({.name = "schedule.least_gain_ns",
+                             .initial = 3000,
+                             .least = 750,
+                             .most = 96'000,
+                             .part = TunedPart::kProgram,
+                             .doc = "what must be gained for steps to run at once"});
 /// A shorter step is one piece of work.
 constexpr double kPieceNs = 25e3;
 /// To hand pieces of a step to other threads, and to wait for them.
@@ -22,9 +39,8 @@ constexpr double kLoopNs = 3e3;
 constexpr double kThreadGain = 0.7;
 /// To take a task, and to say that it has ended.
 constexpr double kTaskNs = 500;
-/// What must be gained for a stage to be parallel.
-constexpr double kLeastGainNs = 3e3;
-constexpr double kLeastGain = 0.03;  // of the time that the steps take one after the other
+/// What must be gained for a stage to be parallel, of the time that the steps take one after the other.
+constexpr double kLeastGain = 0.03;
 
 /// The time of a step that all threads work on.
 double time_alone(double ns, int threads) {
@@ -72,9 +88,9 @@ class Scheduler {
     size_t begin = 0;
     int64_t bytes = 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const bool is_alone = steps_[i].is_alone || steps_[i].ns > kLongestNs || threads_ == 1;
+      const bool is_alone = steps_[i].is_alone || steps_[i].ns > longest_ns_ || threads_ == 1;
       bytes += steps_[i].new_bytes;
-      if (is_alone || i - begin == kMostTasks || bytes > kStageBytes) {
+      if (is_alone || i - begin == kMostTasks || bytes > stage_bytes_) {
         close(begin, i);
         begin = i;
         bytes = steps_[i].new_bytes;
@@ -125,7 +141,7 @@ class Scheduler {
       const double at_once =
           time_of_tasks(steps, std::span(made_.before).subspan(begin, steps.size()), threads_);
       is_parallel =
-          schedules_everything() || in_order - at_once > std::max(kLeastGainNs, kLeastGain * in_order);
+          schedules_everything() || in_order - at_once > std::max(least_gain_ns_, kLeastGain * in_order);
     }
     append(begin, steps.size(), is_parallel);
   }
@@ -169,6 +185,9 @@ class Scheduler {
 
   std::span<const StepFacts> steps_;
   int threads_;
+  const double longest_ns_ = static_cast<double>(longest_ns.get());
+  const double least_gain_ns_ = static_cast<double>(least_gain_ns.get());
+  const int64_t stage_bytes_ = stage_bytes.get();
   int32_t next_place_ = 0;
   Schedule made_;
 };

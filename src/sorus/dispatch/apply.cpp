@@ -1,9 +1,11 @@
 #include "sorus/dispatch/apply.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sorus/base/denormals.h"
 #include "sorus/dispatch/in_place.h"
+#include "sorus/dispatch/tuned.h"
 
 namespace sorus {
 namespace {
@@ -137,6 +139,9 @@ void execute(const OpDef& op, OperandSpan in, AttrsRef attrs, const TypeList& ty
   if (op.view && try_view(op, in, attrs, types, out)) return;
   ArrayList arrays;
   for (const Tensor* t : in) arrays.push_back(t && t->defined() ? as_array(*t->value()) : Array{});
+  std::optional<TunedCall> tuned;
+  if (tuning_in_use()) [[unlikely]]
+    tuned.emplace(tuned_for_call(op, attrs, arrays));
   ArrayList results;
   for (const TensorType& t : types) results.push_back({nullptr, t.dtype, &t.shape, {}});
   KernelCall question{op, attrs.data, arrays, results};

@@ -3,17 +3,26 @@
 #include <algorithm>
 #include <map>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/memories.h"
 #include "sorus/compiler/pass_manager.h"
 
 namespace sorus {
 namespace {
 
-/// Of operands and results together: a larger region has pieces enough of its own, and its gradient should be
-/// gone as soon as it was used.
-constexpr int64_t kLargestMember = 64 << 10;
-/// What may be kept longer so that the members of one bundle can wait for the last of them.
-constexpr int64_t kWaitingBytes = 128 << 10;
+// A larger region has pieces enough of its own, and its gradient should be gone as soon as it was used.
+const Tunable largest_member({.name = "bundle.largest_member",
+                              .initial = 64 << 10,
+                              .least = 8 << 10,
+                              .most = 1 << 20,
+                              .part = TunedPart::kProgram,
+                              .doc = "bytes of operands and results of a region that is bundled"});
+const Tunable waiting_bytes({.name = "bundle.waiting_bytes",
+                             .initial = 128 << 10,
+                             .least = 16 << 10,
+                             .most = 4 << 20,
+                             .part = TunedPart::kProgram,
+                             .doc = "that may be kept longer so that members wait for the last of them"});
 /// Results can be written over operands that have a bit in a mask of 64.
 constexpr size_t kMostOperands = 64;
 
@@ -75,7 +84,7 @@ bool Bundler::is_member(const Node& n) const {
     sum += t.shape.numel() * static_cast<int64_t>(dtype_size(t.dtype));
   }
   for (ValueId v : n.out) sum += bytes(v);
-  return sum <= kLargestMember;
+  return sum <= largest_member.get();
 }
 
 /// What a region computes, but for extents: members of one bundle are of one kind, as the updates of all
@@ -140,7 +149,8 @@ void Bundler::place(int32_t i) {
   if (!is_new) {
     const Bundle& known = bundles_[static_cast<size_t>(at->second)];
     waiting = known.waiting + (is_early ? made_by(n) : freed_by(known.members.back()));
-    if (waiting > kWaitingBytes || known.operands.size() + added(known).size() > kMostOperands) is_new = true;
+    if (waiting > waiting_bytes.get() || known.operands.size() + added(known).size() > kMostOperands)
+      is_new = true;
   }
   if (is_new) {
     at->second = static_cast<int32_t>(bundles_.size());

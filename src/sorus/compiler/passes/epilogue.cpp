@@ -2,14 +2,20 @@
 #include <climits>
 #include <utility>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/dispatch/kernel.h"
 
 namespace sorus {
 namespace {
 
-/// Bytes that may be kept longer so that a product can wait for what follows it.
-constexpr int64_t kWaitingBytes = 32 << 10;
+const Tunable waiting_bytes(
+    {.name = "epilogue.waiting_bytes",
+     .initial = 32 << 10,
+     .least = 4 << 10,
+     .most = 4 << 20,
+     .part = TunedPart::kProgram,
+     .doc = "that may be kept longer so that a product can wait for what follows it"});
 /// Calls that are moved before a product, at most.
 constexpr size_t kMostMoved = 64;
 constexpr int32_t kNobody = -1;
@@ -231,7 +237,7 @@ bool Joiner::can_rise(const Join& join) const {
     if (n.op->traits.ordered || n.op->check_values) return false;
     if (!n.op->view)
       for (ValueId v : n.out) kept += bytes(v);
-    if (kept > kWaitingBytes) return false;
+    if (kept > waiting_bytes.get()) return false;
     for (ValueId v : n.in) add(v);
   }
   return true;
@@ -250,7 +256,7 @@ bool Joiner::can_sink(const Join& join, int32_t to) const {
     }
     if (producer(v) >= 0 && until < to) more += bytes(v);
   }
-  return more <= kWaitingBytes;
+  return more <= waiting_bytes.get();
 }
 
 bool Joiner::read_elsewhere(ValueId v, const Join& join) const {

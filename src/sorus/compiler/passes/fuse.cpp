@@ -2,19 +2,34 @@
 #include <numeric>
 #include <utility>
 
+#include "sorus/base/tunable.h"
 #include "sorus/compiler/pass_manager.h"
 #include "sorus/dispatch/kernel.h"
 
 namespace sorus {
 namespace {
 
-constexpr size_t kMostMembers = 64;
+const Tunable most_members({.name = "fuse.most_members",
+                            .initial = 64,
+                            .least = 2,
+                            .most = 64,
+                            .part = TunedPart::kProgram,
+                            .doc = "calls of a fused region at most"});
+// Rows that are longer do not stay in the caches beside each other; of one element they are none.
+const Tunable longest_row({.name = "fuse.longest_row",
+                           .initial = 16 << 10,
+                           .least = 512,
+                           .most = 16 << 10,
+                           .part = TunedPart::kProgram,
+                           .doc = "elements of the longest rows whose calls are fused"});
+const Tunable waiting_bytes({.name = "fuse.waiting_bytes",
+                             .initial = 32 << 10,
+                             .least = 4 << 10,
+                             .most = 4 << 20,
+                             .part = TunedPart::kProgram,
+                             .doc = "that may be kept longer so that calls can wait for others"});
 constexpr size_t kMostOperands = 32;
-/// Rows that are longer do not stay in the caches beside each other; of one element they are none.
-constexpr int64_t kLongestRow = 16384;
 constexpr int64_t kShortestRow = 2;
-/// Bytes that may be kept longer so that calls can wait for others.
-constexpr int64_t kWaitingBytes = 32 << 10;
 /// Nodes between the members of a region that are looked at.
 constexpr size_t kLongestSearch = 4096;
 
@@ -99,6 +114,7 @@ class Fuser {
   std::vector<int32_t> seen_;       ///< by node: the search that met it last
   std::vector<int32_t> waiting_;    ///< nodes of a search
   int32_t search_ = 0;
+  const size_t most_members_ = static_cast<size_t>(most_members.get());
   std::vector<char> emitted_;  ///< by node
   std::vector<char> needed_;   ///< by value: somebody outside its group reads it
   std::vector<Node> order_;
@@ -150,7 +166,7 @@ Candidate Fuser::candidate(const Node& n) {
     if (axis < 0) return {};
     int64_t row = 1;
     for (int i = axis; i < in[0].rank(); ++i) row *= in[0].size(i);
-    if (row < kShortestRow || row > kLongestRow) return {};
+    if (row < kShortestRow || row > longest_row.get()) return {};
     return {Candidate::Kind::kRows, in[0].shape, axis, kernel.whole_in};
   }
   if (!kernel.tile || out.size() != 1) return {};
@@ -227,12 +243,12 @@ bool Fuser::can_wait(const Group& g, int32_t i) const {
       more += bytes(v);
     }
   }
-  return more <= kWaitingBytes;
+  return more <= waiting_bytes.get();
 }
 
 bool Fuser::mergeable(const Group& a, const Group& b) const {
   return a.shape == b.shape && (a.axis < 0 || b.axis < 0 || a.axis == b.axis) &&
-         a.members.size() + b.members.size() < kMostMembers;
+         a.members.size() + b.members.size() < most_members_;
 }
 
 size_t Fuser::operand_count(const std::vector<int32_t>& members) const {
@@ -307,7 +323,7 @@ void Fuser::place(int32_t i) {
       members.push_back(i);
     }
     std::sort(members.begin(), members.end());
-    if (members.size() > kMostMembers || operand_count(members) > kMostOperands || !is_acyclic(i, g, target))
+    if (members.size() > most_members_ || operand_count(members) > kMostOperands || !is_acyclic(i, g, target))
       continue;
     const int axis = std::max({group.axis, candidates_[static_cast<size_t>(i)].axis,
                                target >= 0 ? groups_[static_cast<size_t>(target)].axis : -1});

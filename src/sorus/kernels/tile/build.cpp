@@ -3,21 +3,44 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/tile/bundle.h"
 #include "sorus/kernels/tile/headed.h"
 
 namespace sorus::tile {
 namespace {
 
-/// Elements of a piece of work.
-constexpr int64_t kPieceElements = 32768;
-/// What the values of a tile may take together: they should stay in the first cache.
-constexpr int64_t kTileBytes = 24 << 10;
-/// Fewer are not worth the calls: what does not fit then comes from the second cache.
-constexpr int64_t kFewestElements = 1024;
-constexpr int64_t kMostElements = 4096;
-/// Results beyond this go past the caches: they would only push out what is still needed.
-constexpr int64_t kStreamBytes = int64_t{32} << 20;
+const Tunable piece_elements({.name = "tile.piece_elements",
+                              .initial = 32 << 10,
+                              .least = 4 << 10,
+                              .most = 512 << 10,
+                              .part = TunedPart::kRegion,
+                              .doc = "elements of a region that one thread takes at a time"});
+const Tunable tile_bytes({.name = "tile.bytes",
+                          .initial = 24 << 10,
+                          .least = 6 << 10,
+                          .most = 192 << 10,
+                          .part = TunedPart::kRegion,
+                          .doc = "what the values of a tile may take together, in the first cache"});
+// Fewer are not worth the calls: what does not fit then comes from the second cache.
+const Tunable fewest_elements({.name = "tile.fewest_elements",
+                               .initial = 1024,
+                               .least = 256,
+                               .most = 4096,
+                               .part = TunedPart::kRegion,
+                               .doc = "elements of a tile, whatever its values take"});
+const Tunable most_elements({.name = "tile.most_elements",
+                             .initial = 4096,
+                             .least = 1024,
+                             .most = 32 << 10,
+                             .part = TunedPart::kRegion,
+                             .doc = "elements of a tile at most, unless tile.fewest_elements is more"});
+const Tunable streamed_bytes({.name = "tile.stream_bytes",
+                              .initial = 32 << 20,
+                              .least = 1 << 20,
+                              .most = 1 << 30,
+                              .part = TunedPart::kRegion,
+                              .doc = "results of more bytes go past the caches"});
 /// Runs of an operand that are as long as this are read where they are.
 constexpr int64_t kLongRun = 256;
 /// Scattered elements that the first cache holds until their neighbours are picked.
@@ -188,7 +211,7 @@ Slot Builder::define(ValueId v, Space space, int64_t per_row) {
   if (result == result_of_.end()) {
     slot = new_slot(row_bytes, true);
   } else {
-    const bool streams = row_bytes * program_->rows_ > kStreamBytes;
+    const bool streams = row_bytes * program_->rows_ > streamed_bytes.get();
     slot = new_slot(row_bytes, streams);
     slots_[static_cast<size_t>(slot)].is_kept = streams;
     program_->stores_.push_back({result->second, slot, row_bytes, streams});
@@ -291,7 +314,7 @@ Slot Builder::load(int32_t operand, Space space) {
   if (const int64_t period = l.walk.period(); period > 0 && l.way == Load::Way::kTile) {
     // Rows of a tile begin with a row; tiles of single elements begin where the first period does.
     const bool fits = has_rows_ ? period == l.per_row : period_ > 0 && period_ % period == 0;
-    const bool first = !has_rows_ && period_ == 0 && period <= kMostElements / 2 &&
+    const bool first = !has_rows_ && period_ == 0 && period <= most_elements.get() / 2 &&
                        (head_.operand < 0 || head_.columns % period == 0);
     if (first) period_ = period;
     if (first || fits) l.way = Load::Way::kOnce;
@@ -512,7 +535,9 @@ void Builder::choose_tile() {
       if (s.is_kept || (s.first <= at && at <= s.last)) alive[i] += s.row_bytes;
     }
   const int64_t most = std::max<int64_t>(1, *std::max_element(alive.begin(), alive.end()));
-  const int64_t wanted = std::clamp(kTileBytes / most * per_row_, kFewestElements, kMostElements);
+  const int64_t fewest = fewest_elements.get();
+  const int64_t wanted =
+      std::clamp(tile_bytes.get() / most * per_row_, fewest, std::max(fewest, most_elements.get()));
   int64_t rows = std::max<int64_t>(1, wanted / per_row_);
   int64_t unit = std::max<int64_t>(1, period_);
   // Whole blocks of chains where that is possible: what remains takes a call for each step.
@@ -520,7 +545,7 @@ void Builder::choose_tile() {
   rows = std::max<int64_t>(1, rows / unit) * unit;
   program_->tile_rows_ = std::min(rows, program_->rows_);
   if (period_ == 0 || run_ % period_ == 0) program_->run_ = run_;
-  const int64_t tiles = std::max<int64_t>(1, kPieceElements / (rows * per_row_));
+  const int64_t tiles = std::max<int64_t>(1, piece_elements.get() / (rows * per_row_));
   program_->piece_rows_ = tiles * rows;
   for (RowCall& call : program_->row_calls_) finish_rows(call);
 }

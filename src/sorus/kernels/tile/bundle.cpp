@@ -4,18 +4,32 @@
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/tile/build.h"
 
 namespace sorus::tile {
 namespace {
 
-/// Elements of several members that are one piece of work: to hand over less takes longer than to compute it.
-constexpr int64_t kPieceElements = 32768;
-/// Members of up to so many elements are packed: to bring them together takes less time then than what a
-/// program does before its first element.
-constexpr int64_t kPackedMember = 256;
-/// Elements of a pack: those of a tile.
-constexpr int64_t kPackElements = 4096;
+// To hand over less takes longer than to compute it.
+const Tunable piece_elements({.name = "bundle.piece_elements",
+                              .initial = 32 << 10,
+                              .least = 4 << 10,
+                              .most = 512 << 10,
+                              .part = TunedPart::kRegion,
+                              .doc = "elements of several members that are one piece of work"});
+// To bring them together takes less time then than what a program does before its first element.
+const Tunable packed_member({.name = "bundle.packed_member",
+                             .initial = 256,
+                             .least = 16,
+                             .most = 2048,
+                             .part = TunedPart::kRegion,
+                             .doc = "members of up to so many elements are brought together"});
+const Tunable pack_elements({.name = "bundle.pack_elements",
+                             .initial = 4096,
+                             .least = 1024,
+                             .most = 32 << 10,
+                             .part = TunedPart::kRegion,
+                             .doc = "elements that are brought together at most"});
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -120,7 +134,7 @@ void BundleProgram::find_in_place() {
 
 /// All elements lie side by side, in one order for all operands and results, but for single numbers.
 bool BundleProgram::can_be_packed(const Member& m) const {
-  if (m.program->pieces() != 1 || m.program->elements() > kPackedMember) return false;
+  if (m.program->pieces() != 1 || m.program->elements() > packed_member.get()) return false;
   const Shape& shape = m.body->type(m.body->outputs[0]).shape;
   const Strides& order = m.program->out_strides[0];
   for (size_t k = 0; k < m.out.size(); ++k)
@@ -208,7 +222,7 @@ std::vector<char> BundleProgram::make_packs() {
     int64_t elements = 0;
     for (size_t k = m; k < members_.size() && can_be_packed(members_[k]); ++k) {
       elements += members_[k].program->elements();
-      if (elements > kPackElements || (k > m && !do_the_same(members_[m], members_[k]))) break;
+      if (elements > pack_elements.get() || (k > m && !do_the_same(members_[m], members_[k]))) break;
       pack.members.push_back(k);
     }
     const size_t count = std::max<size_t>(pack.members.size(), 1);
@@ -224,16 +238,17 @@ std::vector<char> BundleProgram::make_packs() {
 void BundleProgram::cut() {
   const std::vector<char> is_packed = make_packs();
   for (size_t p = 0; p < packs_.size(); ++p) pieces_.push_back({p, 0, -1});
-  int64_t elements = kPieceElements;
+  const int64_t most = piece_elements.get();
+  int64_t elements = most;
   for (size_t m = 0; m < members_.size(); ++m) {
     const Program& program = *members_[m].program;
     if (is_packed[m] || program.pieces() > 1) {
       for (int64_t p = 0; !is_packed[m] && p < program.pieces(); ++p) pieces_.push_back({m, 1, p});
-      elements = kPieceElements;
+      elements = most;
       continue;
     }
     elements += program.elements();
-    if (elements > kPieceElements) {
+    if (elements > most) {
       pieces_.push_back({m, 1, -1});
       elements = program.elements();
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sorus/dispatch/tuned.h"
 #include "sorus/kernels/tile/build.h"
 
 namespace sorus::tile {
@@ -198,6 +199,41 @@ void HeadedProgram::prepack(std::byte* operand, void* to) const {
   kernel_->prepack({*head_.op, head_.attrs.ref().data, in, out_}, to);
 }
 
+/// A program whose head is tuned: it is prepared, and runs, with the values that it was bound with.
+class TunedProgram final : public RegionProgram {
+ public:
+  TunedProgram(std::unique_ptr<RegionProgram> program, TunedRef values)
+      : program_(std::move(program)), values_(std::move(values)) {
+    in_strides = program_->in_strides;
+    out_strides = program_->out_strides;
+    in_place = program_->in_place;
+    workspace_bytes = program_->workspace_bytes;
+    prepacked_in = program_->prepacked_in;
+    prepacked_bytes = program_->prepacked_bytes;
+  }
+  void run(const RegionCall& call) const override {
+    const TuningScope scope(values_.get());
+    program_->run(call);
+  }
+  void prepack(std::byte* operand, void* to) const override {
+    const TuningScope scope(values_.get());
+    program_->prepack(operand, to);
+  }
+
+ private:
+  std::unique_ptr<RegionProgram> program_;
+  TunedRef values_;
+};
+
+/// The values of the head's call, those that it has where nothing follows it.
+TunedRef tuned_for_head(const Graph& body) {
+  const Node& head = body.nodes.front();
+  if (!tuning_in_use() || head.slot >= 0) return nullptr;
+  std::vector<Array> in;
+  for (ValueId v : head.in) in.push_back(v == kNoValue ? Array{} : array_of(body, v));
+  return tuned_for_call(*head.op, head.attrs.ref(), in);
+}
+
 }  // namespace
 
 bool is_headed(const Graph& body) {
@@ -208,7 +244,11 @@ bool is_headed(const Graph& body) {
 
 std::unique_ptr<RegionProgram> bind_headed(const Graph& body, std::span<const Array> in) {
   auto program = std::make_unique<HeadedProgram>(body);
-  return program->build(body, in) ? std::move(program) : nullptr;
+  const TunedRef tuned = tuned_for_head(body);
+  if (!tuned) return program->build(body, in) ? std::move(program) : nullptr;
+  const TuningScope scope(tuned.get(), TuningScope::Nesting::kInside);
+  if (!program->build(body, in)) return nullptr;
+  return std::make_unique<TunedProgram>(std::move(program), tuned);
 }
 
 }  // namespace sorus::tile

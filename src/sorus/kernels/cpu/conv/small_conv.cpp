@@ -6,6 +6,7 @@
 
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/conv/geometry.h"
 #include "sorus/kernels/cpu/scratch.h"
 
@@ -33,6 +34,19 @@ HWY_EXPORT(backward_weights_images);
 
 constexpr int64_t kLine = 16;  // floats per cache line
 
+const Tunable piece_work({.name = "conv.small_piece_work",
+                          .initial = 1'000'000,
+                          .least = 125'000,
+                          .most = 16'000'000,
+                          .doc = "floating-point operations that are worth a piece, by whole images"});
+// Its pieces have a sum each.
+const Tunable weights_piece_work({.name = "conv.small_weights_piece_work",
+                                  .initial = 1'000'000,
+                                  .least = 125'000,
+                                  .most = 16'000'000,
+                                  .effect = BitEffect::kMovesBits,
+                                  .doc = "the same where gradients of weights are summed"});
+
 int64_t rounded(int64_t floats) { return (floats + kLine - 1) / kLine * kLine; }
 
 /// How images are dealt to pieces, and the floats of workspace: what is shared, then a part per piece.
@@ -41,11 +55,11 @@ struct Layout {
   int64_t shared, per_piece;
 
   Layout(const ConvProblem& p, ConvPass pass) {
-    constexpr double kPieceWork = 1e6;
-    int64_t most =
-        pass == ConvPass::kBackwardWeights ? 8 : 64;  // each piece of that pass has a sum of its own
+    const bool sums = pass == ConvPass::kBackwardWeights;
+    const int64_t most = sums ? 8 : 64;  // each piece of that pass has a sum of its own
+    const auto work = static_cast<double>((sums ? weights_piece_work : piece_work).get());
     // A power of two, so that equal pieces keep 2, 4 or 8 threads equally busy.
-    auto worth = static_cast<uint64_t>(std::clamp(p.flops() / kPieceWork, 1.0, static_cast<double>(most)));
+    auto worth = static_cast<uint64_t>(std::clamp(p.flops() / work, 1.0, static_cast<double>(most)));
     int64_t wanted = std::min(static_cast<int64_t>(std::bit_ceil(worth)), p.n);
     images_per_piece = (p.n + wanted - 1) / wanted;
     pieces = (p.n + images_per_piece - 1) / images_per_piece;

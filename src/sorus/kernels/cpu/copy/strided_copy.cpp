@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/core/strided_copy.h"
 
 #if defined(__SSE2__)
@@ -14,8 +15,11 @@
 namespace sorus {
 namespace {
 
-/// Copies below this many bytes run on the calling thread; larger ones are cut into pieces of about as much.
-constexpr int64_t kPieceBytes = 256 * 1024;
+const Tunable piece_bytes({.name = "copy.piece_bytes",
+                           .initial = 256 << 10,
+                           .least = 32 << 10,
+                           .most = 4 << 20,
+                           .doc = "bytes of a piece of a copy; smaller ones run on the calling thread"});
 /// Edge of a tile of a transposition, in elements. Two tiles of 8-byte elements fill half of a 32 kB cache.
 constexpr int64_t kTile = 32;
 
@@ -83,7 +87,8 @@ void copy_row(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t 
 
 /// Of `count` parts of so many bytes: how many make a piece, such that two threads get as much.
 int64_t parts_of_piece(int64_t count, int64_t bytes) {
-  const int64_t pieces = std::min(count, (count * bytes + kPieceBytes - 1) / kPieceBytes);
+  const int64_t most = piece_bytes.get();
+  const int64_t pieces = std::min(count, (count * bytes + most - 1) / most);
   if (pieces <= 1) return std::max<int64_t>(count, 1);
   const int64_t even = (pieces + 1) / 2 * 2;
   return (count + even - 1) / even;

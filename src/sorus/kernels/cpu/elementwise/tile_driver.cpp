@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/elementwise/tiles.h"
 
@@ -12,8 +13,18 @@ constexpr size_t kMaxOperands = 4;
 constexpr int64_t kWidest = 8;  // bytes of an element
 /// Runs shorter than this are gathered into whole tiles.
 constexpr int64_t kLongRun = 256;
-/// Results beyond this go past the caches: they would only push out what is still needed.
-constexpr int64_t kStreamBytes = int64_t{32} << 20;
+
+const Tunable piece_elements({.name = "elementwise.piece_elements",
+                              .initial = kPieceElements,
+                              .least = 4 << 10,
+                              .most = 512 << 10,
+                              .doc = "elements that one thread takes at a time"});
+const Tunable streamed_bytes(
+    {.name = "elementwise.stream_bytes",
+     .initial = 32 << 20,
+     .least = 1 << 20,
+     .most = int64_t{1} << 30,
+     .doc = "results of more bytes go past the caches, which still hold what is needed"});
 
 /// Axes of the result from outermost to innermost in memory, adjacent ones joined where every array allows
 /// it. Elements are numbered in that order: the flat index.
@@ -298,9 +309,9 @@ void run_tiles(const ElementTile& tile, const KernelCall& call) {
   if (w.plan.rank > 1 && is_dense(*call.out[0].shape, call.out[0].strides))
     w.access[operands] = Access::kDirect;
   const int64_t out_bytes = w.plan.count * static_cast<int64_t>(dtype_size(call.out[0].dtype));
-  w.streams = out_bytes > kStreamBytes && w.access[operands] == Access::kDirect;
+  w.streams = out_bytes > streamed_bytes.get() && w.access[operands] == Access::kDirect;
   w.whole &= !w.streams;
-  parallel_ranges(w.plan.count, kPieceElements,
+  parallel_ranges(w.plan.count, piece_elements.get(),
                   [&](int64_t begin, int64_t end) { run_piece(w, begin, end); });
 }
 

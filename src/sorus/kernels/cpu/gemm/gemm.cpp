@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/gemm/block.h"
 #include "sorus/kernels/cpu/matmul/tiles.h"
 #include "sorus/kernels/cpu/scratch.h"
@@ -33,22 +34,47 @@ HWY_EXPORT(row_width);
 HWY_EXPORT(transpose);
 HWY_EXPORT(finish_row);
 
-constexpr double kPieceWork = 1.5e6;      // floating-point operations worth handing to another thread
-constexpr double kLargePieceWork = 64e6;  // and those worth a tile of its own in a large product
+const Tunable piece_work({.name = "gemm.piece_work",
+                          .initial = 1'500'000,
+                          .least = 187'500,
+                          .most = 12'000'000,
+                          .doc = "floating-point operations worth handing to another thread"});
+const Tunable large_piece_work({.name = "gemm.large_piece_work",
+                                .initial = 64'000'000,
+                                .least = 8'000'000,
+                                .most = 512'000'000,
+                                .doc = "and those worth a tile of its own in a large product"});
+const Tunable visit_depth({.name = "gemm.depth",
+                           .initial = 1024,
+                           .least = 128,
+                           .most = 4096,
+                           .doc = "terms of the sums between two visits of the result"});
+const Tunable tile_rows({.name = "gemm.tile_rows",
+                         .initial = 512,
+                         .least = 64,
+                         .most = 4096,
+                         .doc = "rows that make packing b for them alone worth it"});
+const Tunable cache_bytes({.name = "gemm.cache_bytes",
+                           .initial = 512 << 10,
+                           .least = 64 << 10,
+                           .most = 4 << 20,
+                           .doc = "part of the second-level cache for all of b, in bytes"});
+const Tunable part_depth({.name = "gemm.part_depth",
+                          .initial = 2048,
+                          .least = 512,
+                          .most = 4096,
+                          .effect = BitEffect::kMovesBits,
+                          .doc = "terms of the parts of long sums, which are added"});
 constexpr int64_t kFewPieces = 8;
 constexpr int64_t kMaxPieces = 64;
-constexpr int64_t kDepth = 1024;        // of the sums between two visits of the result
 constexpr int64_t kStridedDepth = 256;  // where a tile of a is copied for them
 constexpr int64_t kShort = 256;         // sums that are better cut to
 constexpr int64_t kShortDepth = 128;    // whose panel of b the nearest cache holds
-constexpr int64_t kTileRows = 512;      // that make packing b for them alone worth it
 constexpr int64_t kLine = 16;           // floats of a cache line
 constexpr int64_t kNearStep = 512;      // between columns of a that are as good where they lie
-constexpr int64_t kPartDepth = 2048;    // of the parts of long sums
 constexpr int64_t kPartialBytes = 64 << 20;
-constexpr int64_t kCacheBytes = 512 * 1024;  // part of the second-level cache for all of b
-constexpr int64_t kFewRows = 24;             // for which packing b costs more than it gives
-constexpr int64_t kPackGrain = 32 * 1024;    // elements
+constexpr int64_t kFewRows = 24;           // for which packing b costs more than it gives
+constexpr int64_t kPackGrain = 32 * 1024;  // elements
 
 /// Floats from one panel of rows of a to the next; a line more than needed, so that they fall on all of a
 /// cache's sets.
@@ -200,21 +226,25 @@ struct Call {
 
   void cut_parts() {
     // An even number of parts, as of pieces, keeps two threads equally busy.
-    int64_t wanted_parts = p.k >= kLongestSum ? round_up(ceil_div(p.k, kPartDepth), 2) : 1;
+    int64_t wanted_parts = p.k >= kLongestSum ? round_up(ceil_div(p.k, part_depth.get()), 2) : 1;
     int64_t partial_bytes = batch * p.m * p.n * static_cast<int64_t>(sizeof(float));
     wanted_parts = std::clamp<int64_t>(kPartialBytes / partial_bytes, 1, wanted_parts);
     parts = Cut::into(p.k, wanted_parts, 16);
   }
 
   void cut_tiles() {
-    auto worth = static_cast<uint64_t>(std::clamp(work() / kPieceWork, 1.0, static_cast<double>(kFewPieces)));
+    auto worth = static_cast<uint64_t>(
+        std::clamp(work() / static_cast<double>(piece_work.get()), 1.0, static_cast<double>(kFewPieces)));
     auto few = static_cast<int64_t>(std::bit_ceil(worth));
-    pieces = round_up(std::clamp(static_cast<int64_t>(work() / kLargePieceWork), few, kMaxPieces), few);
+    pieces = round_up(std::clamp(static_cast<int64_t>(work() / static_cast<double>(large_piece_work.get())),
+                                 few, kMaxPieces),
+                      few);
     // Parts that are pieces enough are not cut further: each would be packed again.
     int64_t wanted = batch * parts.count >= few ? 1 : ceil_div(pieces, batch * parts.count);
-    int64_t rows = ceil_div(p.m, kTileRows), columns = 1, column_step = panel();
-    bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kCacheBytes;
-    if (b_fits && p.m > kTileRows) {
+    const int64_t most_rows = tile_rows.get();
+    int64_t rows = ceil_div(p.m, most_rows), columns = 1, column_step = panel();
+    bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= cache_bytes.get();
+    if (b_fits && p.m > most_rows) {
       rows = std::max(rows, wanted);
     } else if (few < kFewPieces) {
       // A small product is cut one way, by columns where these come out evenly and nothing of a needs
@@ -233,7 +263,7 @@ struct Call {
     // line wait for each other.
     m = Cut::into(p.m, rows, swapped && parts.count == 1 ? kLine : kBlockRows);
     n = Cut::into(p.n, columns, column_step);
-    int64_t deepest = parts.size <= kShort ? kShortDepth : kDepth;
+    int64_t deepest = parts.size <= kShort ? kShortDepth : visit_depth.get();
     if (2 * n.size <= panel()) deepest = 2 * kShortDepth;
     if (a_strided && n.count == 1) deepest = std::min(deepest, kStridedDepth);
     if (a_direct) deepest = kShortDepth;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/copy/strided_copy.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
@@ -11,13 +12,18 @@
 namespace sorus {
 namespace {
 
-/// Scores of a block: with weights and their gradient they fit a second-level cache.
-constexpr int64_t kBlockScores = 64 * 1024;
+// With weights and their gradient they fit a second-level cache. Gradients are added block by block.
+const Tunable block_scores({.name = "attention.block_scores",
+                            .initial = 64 << 10,
+                            .least = 8 << 10,
+                            .most = 512 << 10,
+                            .effect = BitEffect::kMovesBits,
+                            .doc = "scores that are computed at once, for whole rows of queries"});
 /// Below so many heads, blocks are smaller, so that there is work for several threads.
 constexpr int64_t kManyHeads = 8;
 
 int64_t rows_of_block(int64_t heads, int64_t rows, int64_t columns) {
-  int64_t block = std::max<int64_t>(16, kBlockScores / std::max<int64_t>(1, columns) / 16 * 16);
+  int64_t block = std::max<int64_t>(16, block_scores.get() / std::max<int64_t>(1, columns) / 16 * 16);
   if (heads < kManyHeads) block = std::min(block, std::max<int64_t>(16, rows * heads / kManyHeads / 16 * 16));
   return std::clamp<int64_t>(block, 1, std::max<int64_t>(1, rows));
 }

@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/core/shape.h"
 
 namespace sorus {
 
+extern const Tunable norm_piece_elements;
+
 /// A tensor as rows of n elements, cut into pieces of rows by the shape alone.
 struct RowPieces {
-  static constexpr int64_t kPieceElements = 32768;
   static constexpr int64_t kMaxPieces = 32;
 
   int64_t rows = 1, n = 1, piece_rows = 1, pieces = 1;
@@ -33,7 +35,7 @@ struct RowPieces {
 
  private:
   void cut() {
-    int64_t wanted = std::clamp<int64_t>(rows * n / kPieceElements, 1, kMaxPieces);
+    int64_t wanted = std::clamp<int64_t>(rows * n / norm_piece_elements.get(), 1, kMaxPieces);
     piece_rows = std::max<int64_t>(1, (rows + wanted - 1) / wanted);
     pieces = (rows + piece_rows - 1) / piece_rows;
   }

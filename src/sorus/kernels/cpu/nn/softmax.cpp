@@ -7,11 +7,25 @@
 #include <cmath>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/base/tunable.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/kernels/cpu/nn/softmax_rows.h"
 #include "sorus/kernels/cpu/simd/dispatch.h"
 #include "sorus/kernels/labels.h"
 #include "sorus/ops/nn/attributes.h"
+
+#ifndef SORUS_KERNELS_CPU_NN_SOFTMAX_ONCE
+#define SORUS_KERNELS_CPU_NN_SOFTMAX_ONCE
+namespace sorus::cpu {
+namespace {
+const Tunable softmax_piece_elements({.name = "softmax.piece_elements",
+                                      .initial = 16 << 10,
+                                      .least = 2 << 10,
+                                      .most = 256 << 10,
+                                      .doc = "elements of whole rows that one thread takes at a time"});
+}  // namespace
+}  // namespace sorus::cpu
+#endif
 
 /// Softmax, its logarithm, softmax cross-entropy and their gradients. Along contiguous rows, a row
 /// after the other, with 64 running sums; along another axis, 16 neighbouring lines at a time.
@@ -19,14 +33,12 @@ HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
-/// Elements of a piece of work.
-constexpr int64_t kGrain = 16384;
 /// Rows up to this length stay in the nearest cache together with the next one.
 constexpr int64_t kShortRow = 2048;
 
 template <class F>
 void for_each_row(int64_t rows, int64_t n, F f) {
-  parallel_ranges(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
+  parallel_ranges(rows, std::max<int64_t>(1, cpu::softmax_piece_elements.get() / std::max<int64_t>(1, n)),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t r = begin; r < end; ++r) f(r);
                   });

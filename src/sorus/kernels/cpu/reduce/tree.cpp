@@ -17,16 +17,24 @@
 //
 #include "hwy/foreach_target.h"
 //
+#include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/simd/functions.h"
 
 #ifndef SORUS_KERNELS_CPU_REDUCE_TREE_ONCE
 #define SORUS_KERNELS_CPU_REDUCE_TREE_ONCE
 namespace sorus::cpu {
 
-/// Elements of one thread's piece. Pieces along the reduced axis are whole subtrees: a power of two of
-/// blocks.
-constexpr int64_t kReducePiece = 32768;
-constexpr int64_t kColumnRows = 4096;
+// Pieces along the reduced axis are whole subtrees: a power of two of blocks.
+const Tunable reduce_piece_elements({.name = "reduce.piece_elements",
+                                     .initial = 32 << 10,
+                                     .least = 4 << 10,
+                                     .most = 512 << 10,
+                                     .doc = "elements that one thread reduces at a time"});
+const Tunable reduce_column_rows({.name = "reduce.column_rows",
+                                  .initial = 4096,
+                                  .least = reduce_tree::kBlock,
+                                  .most = 64 << 10,
+                                  .doc = "rows of a piece where columns are reduced"});
 constexpr int64_t kColumnTile = 256;
 constexpr int64_t kFewResults = 4;
 
@@ -83,10 +91,8 @@ namespace reduce_rows {
 #include "sorus/math/rows/reduce.inc"
 
 using namespace reduce_tree;  // NOLINT: the constants of the tree
-using cpu::kColumnRows;
 using cpu::kColumnTile;
 using cpu::kFewResults;
-using cpu::kReducePiece;
 
 /// The lanes of a block, as vectors.
 template <class V>
@@ -177,9 +183,10 @@ void reduce_rows_inner(const cpu::ReduceLayout& layout, const Array& x, const Ar
     const T value = fold_pack<Row>(pack, layout.count);
     cpu::write_results(out.dtype, &value, out.data + result * size, 1);
   };
-  const int64_t pieces = (layout.count + kReducePiece - 1) / kReducePiece;
+  const int64_t piece = cpu::reduce_piece_elements.get();
+  const int64_t pieces = (layout.count + piece - 1) / piece;
   if (pieces <= 1) {
-    const int64_t grain = std::max<int64_t>(1, kReducePiece / std::max<int64_t>(1, layout.count));
+    const int64_t grain = std::max<int64_t>(1, piece / std::max<int64_t>(1, layout.count));
     parallel_ranges(layout.results, grain, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r)
         finish(reduce_runs<Row, V>(layout, x, layout.kept.offset(r), 0, layout.count), r);
@@ -188,9 +195,9 @@ void reduce_rows_inner(const cpu::ReduceLayout& layout, const Array& x, const Ar
   }
   std::unique_ptr<Pack<V>[]> partial(new Pack<V>[static_cast<std::size_t>(layout.results * pieces)]);
   parallel_for(layout.results * pieces, [&](int64_t i) {
-    const int64_t begin = i % pieces * kReducePiece;
-    partial[static_cast<std::size_t>(i)] = reduce_runs<Row, V>(
-        layout, x, layout.kept.offset(i / pieces), begin, std::min(layout.count, begin + kReducePiece));
+    const int64_t begin = i % pieces * piece;
+    partial[static_cast<std::size_t>(i)] = reduce_runs<Row, V>(layout, x, layout.kept.offset(i / pieces),
+                                                               begin, std::min(layout.count, begin + piece));
   });
   const auto join = [](Pack<V>& a, const Pack<V>& b) { join_pack<Row>(a, b); };
   for (int64_t r = 0; r < layout.results; ++r) {
@@ -293,7 +300,8 @@ void reduce_columns(const cpu::ReduceLayout& layout, const Array& x, const Array
   // Few results: narrower tiles, so that there is something for every thread.
   const int64_t step = layout.results < kFewResults ? kColumnTile / 4 : kColumnTile;
   const int64_t tiles = (layout.columns + step - 1) / step;
-  const int64_t pieces = (layout.count + kColumnRows - 1) / kColumnRows;
+  const int64_t piece_rows = cpu::reduce_column_rows.get();
+  const int64_t pieces = (layout.count + piece_rows - 1) / piece_rows;
   const int64_t groups = layout.results * tiles;
   auto width_of = [&](int64_t tile) { return std::min(step, layout.columns - tile * step); };
   std::vector<T> partial(
@@ -301,23 +309,24 @@ void reduce_columns(const cpu::ReduceLayout& layout, const Array& x, const Array
   auto state_at = [&](int64_t group, int64_t piece) {
     return partial.data() + (group * pieces + piece) * reduce_tree::kLanes * kColumnTile;
   };
-  const int64_t work = std::min(layout.count, kColumnRows) * std::min(layout.columns, step);
-  parallel_ranges(
-      groups * pieces, std::max<int64_t>(1, kReducePiece / work), [&](int64_t first, int64_t last) {
-        alignas(64) T own[reduce_tree::kLanes * kColumnTile];
-        for (int64_t i = first; i < last; ++i) {
-          const int64_t group = i / pieces;
-          const int64_t tile = group % tiles;
-          const int64_t result = group / tiles;
-          const int64_t begin = i % pieces * kColumnRows;
-          T* state = pieces > 1 ? state_at(group, i % pieces) : own;
-          reduce_column_tile<Row, V>(layout, x, layout.kept.offset(result) + tile * step, width_of(tile),
-                                     begin, std::min(layout.count, begin + kColumnRows), state);
-          if (pieces == 1)
-            finish_columns<Row, V>(state, width_of(tile), layout.count, out,
-                                   result * layout.columns + tile * step);
-        }
-      });
+  const int64_t work = std::min(layout.count, piece_rows) * std::min(layout.columns, step);
+  parallel_ranges(groups * pieces, std::max<int64_t>(1, cpu::reduce_piece_elements.get() / work),
+                  [&](int64_t first, int64_t last) {
+                    alignas(64) T own[reduce_tree::kLanes * kColumnTile];
+                    for (int64_t i = first; i < last; ++i) {
+                      const int64_t group = i / pieces;
+                      const int64_t tile = group % tiles;
+                      const int64_t result = group / tiles;
+                      const int64_t begin = i % pieces * piece_rows;
+                      T* state = pieces > 1 ? state_at(group, i % pieces) : own;
+                      reduce_column_tile<Row, V>(layout, x, layout.kept.offset(result) + tile * step,
+                                                 width_of(tile), begin,
+                                                 std::min(layout.count, begin + piece_rows), state);
+                      if (pieces == 1)
+                        finish_columns<Row, V>(state, width_of(tile), layout.count, out,
+                                               result * layout.columns + tile * step);
+                    }
+                  });
   if (pieces == 1) return;
   parallel_for(groups, [&](int64_t group) {
     const int64_t width = width_of(group % tiles);
