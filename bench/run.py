@@ -31,7 +31,7 @@ BENCH = ROOT / "bench"
 PEER = BENCH / "peers" / "torch-python"  # runs a script with PyTorch
 SORUS_ENVIRONMENT = {
     name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-} | {"SORUS_NUM_THREADS": "2", "PYTHONPATH": str(ROOT / "python")}
+} | {"SORUS_NUM_THREADS": "2", "SORUS_TUNING_DATABASE": "off", "PYTHONPATH": str(ROOT / "python")}
 
 # name, what it is, largest ratio of Sorus' time to PyTorch's that we want
 CASES = [

@@ -37,6 +37,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "kernels": ("dispatch", "ir", "math"),
     "engine": ("ir", "dispatch"),
     "compiler": ("ir", "dispatch", "formats", "engine"),
+    "tuning": ("compiler", "formats"),
     "nn": ("ops", "autograd"),
     "optim": ("nn",),
     "data": ("core",),

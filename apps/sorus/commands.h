@@ -6,3 +6,4 @@
 void add_ops_command(CLI::App& app);
 void add_opt_command(CLI::App& app);
 void add_run_command(CLI::App& app);
+void add_tune_command(CLI::App& app);

@@ -59,3 +59,5 @@
 #include "sorus/train/mode.h"
 #include "sorus/train/model.h"
 #include "sorus/train/pipeline.h"
+#include "sorus/tuning/database.h"
+#include "sorus/tuning/tune.h"

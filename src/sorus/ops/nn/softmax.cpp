@@ -9,8 +9,16 @@
 namespace sorus {
 namespace {
 
+/// Graphs come from files too, whose attributes no public function has seen.
+void need_axis(const InferContext& c) {
+  const int64_t axis = c.attrs<SoftmaxAttrs>().axis;
+  SORUS_CHECK(axis >= 0 && axis < c.shape(0).rank(), ValueError,
+              "{}: axis is out of range: got {}, need 0 to {}", c.name(), axis, c.shape(0).rank() - 1);
+}
+
 TypeList infer_softmax(const InferContext& c) {
   detail::need_floating(c.name(), "x", c.dtype(0));
+  need_axis(c);
   return {c.in(0)};
 }
 
@@ -19,6 +27,7 @@ TypeList infer_backward(const InferContext& c) {
   detail::need_same_dtype(c.name(), "gradient", c.dtype(1), c.dtype(0));
   SORUS_CHECK(c.shape(0) == c.shape(1), ShapeError, "{}: shapes differ: got {} and {}, need the same",
               c.name(), c.shape(0), c.shape(1));
+  need_axis(c);
   return {c.in(0)};
 }
 
