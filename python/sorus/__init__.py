@@ -52,6 +52,8 @@ _LAZY_NAMES = {
     "Program": "_programs",
     "Session": "_programs",
     "load_program": "_programs",
+    "tune_program": "_programs",
+    "tuning_parameters": "_programs",
     "save_program": "_programs",
     "trace_program": "_programs",
     "run_check": "_check",

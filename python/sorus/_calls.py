@@ -33,6 +33,8 @@ def on_setting(name, value):
     elif name in ("enable_compile_cache", "compile_cache_path"):
         enabled = _context.get_context("enable_compile_cache")
         _core.set_compile_cache(_context.get_context("compile_cache_path") if enabled else "")
+    elif name == "tuning_database":
+        _core.set_tuning_database(_core.default_tuning_database() if value is None else value)
     elif name == "numerics":
         _core.set_relaxed_numerics(value == "relaxed")
     elif name in ("engine", "op_engines", "forbidden_engines"):

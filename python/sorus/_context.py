@@ -32,6 +32,7 @@ _VALUES = {
     "exec_order": "bfs",
     "compile_cache_path": os.environ.get("MS_COMPILER_CACHE_PATH") or ".",
     "enable_compile_cache": os.environ.get("MS_COMPILER_CACHE_ENABLE") == "1",
+    "tuning_database": None,
     "runtime_num_threads": 30,
     "op_timeout": 900,
     "precompile_only": False,
@@ -173,6 +174,15 @@ def _engine(value):
     return value
 
 
+def _tuning_database(value):
+    if value is not None and not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"set_context: tuning_database has the wrong type: got {value!r}, need a file name, '' for no "
+            "database, or None for the usual one"
+        )
+    return value if value is None else os.fspath(value)
+
+
 def _op_engines(value):
     if not isinstance(value, dict) or not all(isinstance(s, str) for pair in value.items() for s in pair):
         raise TypeError(f"set_context: op_engines has the wrong type: got {value!r}, need a dict of names")
@@ -204,6 +214,7 @@ _CHECKS = {
     "save_graphs_path": _folder("save_graphs_path"),
     "compile_cache_path": _folder("compile_cache_path"),
     "enable_compile_cache": _switch("enable_compile_cache"),
+    "tuning_database": _tuning_database,
 }
 
 
@@ -216,7 +227,9 @@ def set_context(**kwargs):
     1 writes every graph that is compiled as it was recorded and as it runs, True, 2 or 3 also after each
     pass, as text, as a picture and with a report of kernels and memory, to the folder `save_graphs_path`,
     "." by default; `enable_compile_cache` True keeps compiled graphs in files under `compile_cache_path`,
-    "." by default, for the next run of the program; `engine` is the name of an engine (`load_engine`) that
+    "." by default, for the next run of the program; `tuning_database` is the file with values that
+    `tune_program` and `sorus tune` have found, "" for none, None for that of the environment or of the
+    user; `engine` is the name of an engine (`load_engine`) that
     runs whatever it takes of compiled calls, "cpu_reference" the plain kernels, in eager calls too,
     `op_engines` a dictionary of the same by op, and `forbidden_engines` a list of engines that are never
     used; `max_device_memory`, "2GB" say, is what a compiled call may plan for values between its ops: where

@@ -165,6 +165,46 @@ def load_program(path):
     return Program(_core.Program.load(os.fspath(path)))
 
 
+def tune_program(program, *inputs, budget=30.0):
+    """Looks for tile sizes, grains of parallel loops and limits of passes with which a `Program` is faster
+    on this machine, for about `budget` seconds, and keeps what it finds in the tuning database
+    (`set_context(tuning_database=...)`), from which later runs of any program take it. `inputs` are
+    tensors as the program takes them; without them they are made up. With exact numerics only parameters
+    are tuned that move no bit of any result.
+
+    Gives a dictionary: seconds of a run with the defaults (`before`) and with what was found (`after`),
+    whether that is `faster` by more than the noise (otherwise nothing is kept), the number of `candidates`
+    that were measured, what was `found` for which call, region or program, and the `steps` of the program
+    as (what, kernel, seconds before, seconds after).
+
+    >>> from sorus import Tensor, set_context, trace_program, tune_program
+    >>> set_context(tuning_database="")  # keep nothing in files
+    >>> program = trace_program(lambda x: x * x + x, Tensor([1.0, 2.0]))
+    >>> report = tune_program(program, Tensor([1.0, 2.0]), budget=0.05)
+    >>> len(report["steps"]), report["before"] > 0
+    (1, True)
+    """
+    if not isinstance(program, Program):
+        raise TypeError(f"tune_program: wrong type: got {type(program).__name__}, need a Program")
+    if inputs and len(inputs) != len(program.inputs):
+        raise ValueError(
+            f"tune_program: number of inputs differs: got {len(inputs)}, need none or {len(program.inputs)}"
+        )
+    return _core.tune_program(program._core, list(inputs), float(budget))
+
+
+def tuning_parameters():
+    """The parameters that are tuned, as a list of dictionaries: `name`, `default`, `least` and `most` (values
+    are doublings of the least), the `part` that it belongs to (call, region or program), whether it is
+    `bit_neutral`, and what it is (`doc`).
+
+    >>> from sorus import tuning_parameters
+    >>> [p["default"] for p in tuning_parameters() if p["name"] == "tile.bytes"]
+    [24576]
+    """
+    return _core.tuning_parameters()
+
+
 class Session:
     """Programs by number, for an engine that is handed them: it adds, compiles, runs and removes programs,
     also from several threads at once. A number that is not in use raises KeyError.
