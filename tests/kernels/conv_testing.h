@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstring>
+#include <mutex>
+
 #include "tests/kernels/onednn_testing.h"
 
 /// What the tests of our own convolutions share.
@@ -36,5 +39,26 @@ struct ConvTensors {
 };
 
 inline const float* floats(const Buffer& b) { return static_cast<const float*>(b.data()); }
+
+/// Puts pieces together, in whole rows of a result.
+class Collector final : public PieceTaker {
+ public:
+  explicit Collector(float* to) : to_(to) {}
+  void take(const ResultPiece& piece) const override {
+    std::lock_guard lock(mutex_);
+    taken_ += piece.rows;
+    for (int64_t i = 0; i < piece.rows; ++i) {
+      std::memcpy(to_ + (piece.row + i) * piece.columns,
+                  static_cast<const float*>(piece.data) + i * piece.pitch,
+                  static_cast<size_t>(piece.columns) * sizeof(float));
+    }
+  }
+  [[nodiscard]] int64_t taken() const { return taken_; }
+
+ private:
+  float* to_;
+  mutable std::mutex mutex_;
+  mutable int64_t taken_ = 0;
+};
 
 }  // namespace sorus::kernels::onednn::testing

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <vector>
 
 #include "sorus/kernels/cpu/conv/conv.h"
@@ -76,30 +75,12 @@ std::vector<float> expected(const ConvProblem& p, ConvPass pass, const Buffer& s
   return result;
 }
 
-/// Copies pieces to where they belong in a whole result.
-class Collector final : public PieceTaker {
- public:
-  Collector(std::vector<float>& to, int64_t channels) : to_(to), channels_(channels) {}
-  void take(const ResultPiece& piece) const override {
-    const std::lock_guard lock(mutex_);
-    EXPECT_EQ(piece.columns, channels_);
-    for (int64_t i = 0; i < piece.rows; ++i)
-      std::copy_n(static_cast<const float*>(piece.data) + i * piece.pitch, piece.columns,
-                  to_.begin() + (piece.row + i) * channels_);
-  }
-
- private:
-  std::vector<float>& to_;
-  int64_t channels_;
-  mutable std::mutex mutex_;
-};
-
 enum class Way { kPlain, kPacked, kPieces };
 
 std::vector<float> computed(const ConvProblem& p, ConvPass pass, Way way, size_t size) {
   const ConvTensors t(p);
   std::vector<float> result(size, 5.0F);
-  const Collector collector(result, p.in_channels);
+  const onednn::testing::Collector collector(result.data());
   Buffer space = onednn::testing::workspace(conv::workspace(p, pass));
   onednn::ConvOptions options;
   if (way == Way::kPieces) options.taker = &collector;

@@ -90,7 +90,7 @@ Buffer expect_one_result(const ConvProblem& p, ConvPass pass, const ConvTensors&
     Threads set(threads);
     EXPECT_TRUE(run(p, pass, t) == result) << threads << " threads";
     Buffer pieces(p.type, result.size());
-    Collector collector(pieces);
+    onednn::testing::Collector collector(static_cast<float*>(pieces.data()));
     (void)run(p, pass, t, {.taker = &collector}, false);
     EXPECT_TRUE(pieces == result) << threads << " threads, pieces";
   }

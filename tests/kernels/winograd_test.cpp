@@ -113,7 +113,7 @@ TEST_P(WinogradTest, HandsOverPieces) {
   const ConvTensors t(p);
   for (auto pass : {ConvPass::kForward, ConvPass::kBackwardData}) {
     Buffer whole = run(p, pass, t), pieces(p.type, whole.size());
-    Collector collector(pieces);
+    onednn::testing::Collector collector(static_cast<float*>(pieces.data()));
     (void)run(p, pass, t, {.taker = &collector}, false);
     EXPECT_EQ(collector.taken(), p.n * (pass == ConvPass::kForward ? p.out_positions() : p.in_positions()));
     EXPECT_TRUE(pieces == whole);

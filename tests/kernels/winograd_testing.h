@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -124,26 +122,5 @@ inline Buffer run(const ConvProblem& p, ConvPass pass, const ConvTensors& t,
   }
   return result;
 }
-
-/// Puts pieces together.
-class Collector final : public PieceTaker {
- public:
-  explicit Collector(Buffer& to) : to_(static_cast<float*>(to.data())) {}
-  void take(const ResultPiece& piece) const override {
-    std::lock_guard lock(mutex_);
-    taken_ += piece.rows;
-    for (int64_t i = 0; i < piece.rows; ++i) {
-      std::memcpy(to_ + (piece.row + i) * piece.columns,
-                  static_cast<const float*>(piece.data) + i * piece.pitch,
-                  static_cast<size_t>(piece.columns) * sizeof(float));
-    }
-  }
-  [[nodiscard]] int64_t taken() const { return taken_; }
-
- private:
-  float* to_;
-  mutable std::mutex mutex_;
-  mutable int64_t taken_ = 0;
-};
 
 }  // namespace sorus::kernels::winograd::testing
