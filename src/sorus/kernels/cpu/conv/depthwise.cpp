@@ -63,11 +63,12 @@ struct Taps {
   }
 };
 
-/// Rows of the result for a piece. A piece stays in the second-level cache; as many for each of two threads.
-int64_t piece_count(const ConvProblem& p, int64_t rows, int64_t row_floats) {
+/// Pieces of so many rows of the result, each of which stays in the second-level cache; as many for each of
+/// two threads.
+int64_t piece_count(int64_t rows, int64_t row_floats) {
   constexpr int64_t kPieceFloats = 16 * 1024;
   const int64_t wanted = std::min(rows, rows * row_floats / kPieceFloats + 1);
-  return p.n == 0 || wanted == 1 ? wanted : std::min(rows, (wanted + 1) / 2 * 2);
+  return wanted == 1 ? 1 : std::min(rows, (wanted + 1) / 2 * 2);
 }
 
 /// Rows [begin, end) of all images' rows of the result, written to `to`.
@@ -110,7 +111,7 @@ void run(const ConvProblem& p, const float* source, const float* packed, const f
          const ConvOptions& options) {
   const Geometry g(p);
   const int64_t rows = p.n * g.out_y, row_floats = g.out_x * p.in_channels;
-  const int64_t pieces = piece_count(p, rows, row_floats);
+  const int64_t pieces = piece_count(rows, row_floats);
   parallel_for(pieces, [&](int64_t piece) {
     thread_local Scratch scratch;
     const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
