@@ -407,7 +407,8 @@ def test_summary_counts_both_reports(tmp_path: Path, capsys: pytest.CaptureFixtu
         tmp_path,
         "cpp.xml",
         '<testsuite><testcase name="a" status="run"/>'
-        '<testcase name="b" status="fail"><failure/></testcase>'
+        '<testcase classname="b" name="b" status="fail"><failure message="Failed"/>'
+        "<system-out>one\ntwo\n</system-out></testcase>"
         '<testcase name="c" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase>'
         '<testcase name="d" status="notrun"><skipped message="Unable to find executable"/></testcase>'
         "</testsuite>",
@@ -416,14 +417,36 @@ def test_summary_counts_both_reports(tmp_path: Path, capsys: pytest.CaptureFixtu
         tmp_path,
         "python.xml",
         '<testsuites><testsuite><testcase name="a"/><testcase name="b"><skipped message="why"/></testcase>'
-        '<testcase name="c"><error/></testcase></testsuite></testsuites>',
+        '<testcase classname="m" name="c"><error>E  wrong</error></testcase></testsuite></testsuites>',
     )
     assert summary.main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "cpp: 1 passed, 2 failed, 1 skipped",
         "python: 1 passed, 1 failed, 1 skipped",
+        "failed: b",
+        "    one",
+        "    two",
+        "failed: d",
+        "    Unable to find executable",
+        "failed: m::c",
+        "    E  wrong",
         "2 passed, 3 failed",
     ]
+
+
+def test_summary_shows_the_end_of_a_long_report_and_a_bounded_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "\n".join(f"line {i}" for i in range(100))
+    case = f'<testcase name="a"><failure>{text}</failure></testcase>'
+    write(tmp_path, "python.xml", f"<testsuite>{case * (summary.NAMED_FAILURES + 3)}</testsuite>")
+    assert summary.main([str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "failed: a"
+    assert lines[2 : 2 + summary.REPORT_LINES] == [
+        f"    line {i}" for i in range(100 - summary.REPORT_LINES, 100)
+    ]
+    assert lines[-2:] == ["failed: 3 more", f"0 passed, {summary.NAMED_FAILURES + 3} failed"]
 
 
 @pytest.mark.parametrize(
