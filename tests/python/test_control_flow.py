@@ -337,8 +337,9 @@ def test_an_endless_loop_can_be_interrupted():
     # Shells start programs in the background with the signal ignored, and children inherit that.
     program = (
         "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import sorus as ms\nfrom sorus import ops\nprint('ready', flush=True)\n"
-        "try:\n    ops.while_loop(lambda x: x < 1, lambda x: x * 1, ms.Tensor(0.0))\n"
+        "import sorus as ms\nfrom sorus import ops\n"
+        "try:\n    print('ready', flush=True)\n"
+        "    ops.while_loop(lambda x: x < 1, lambda x: x * 1, ms.Tensor(0.0))\n"
         "except KeyboardInterrupt:\n    print('stopped')\n"
     )
     path = os.pathsep.join(sys.path)

@@ -553,7 +553,7 @@ def test_an_endless_loop_of_pythons_can_be_interrupted(tmp_path):
         "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import sorus as ms\n\n@ms.jit\n"
         "def f(x):\n    while x.sum() < 1:\n        x = x * 1\n    return x\n\n"
-        "print('ready', flush=True)\ntry:\n    f(ms.Tensor([0.0])).asnumpy()\n"
+        "try:\n    print('ready', flush=True)\n    f(ms.Tensor([0.0])).asnumpy()\n"
         "except KeyboardInterrupt:\n    print('stopped')\n"
     )
     child = subprocess.Popen(

@@ -12,7 +12,7 @@ from sorus import Tensor, nn, ops
 
 STATM = Path("/proc/self/statm")
 PAGE = 4096
-ALLOWED_MIB = 6.0
+ALLOWED_MIB = 1.5  # in a part of the steps
 
 
 def resident():
@@ -84,10 +84,15 @@ def test_memory_is_flat(make, mode):
         step = make()
         for i in range(20):
             step(i)
-        before = resident()
-        for i in range(1000):
-            step(i)
-        assert resident() - before < ALLOWED_MIB
+        # What leaks grows in every part; an allocator or a thread that takes its first memory does so in one.
+        grown, before = [], resident()
+        for part in range(4):
+            for i in range(250 * part, 250 * (part + 1)):
+                step(i)
+            now = resident()
+            grown.append(now - before)
+            before = now
+        assert min(grown) < ALLOWED_MIB, grown
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
@@ -99,7 +104,7 @@ def test_memory_of_recordings_is_bounded():
     optimizer = nn.Momentum(cell.trainable_params(), 1e-3, 0.9)
 
     def forward(x):
-        state = ops.zeros((2, 8)), ops.zeros((2, 8))
+        state = ops.zeros(x.shape[1:]), ops.zeros(x.shape[1:])
         for row in x:
             state = cell(row, state)
         return state[0].sum()
@@ -113,11 +118,16 @@ def test_memory_of_recordings_is_bounded():
         return value
 
     numbers = np.random.default_rng(0)
-    before = resident()
-    for i in range(180):
-        for _ in range(2):
-            train(Tensor(numbers.standard_normal((20 + i % 90, 2, 8), dtype=np.float32)))
-    assert resident() - before < 260  # kept without bound, they take more than twice as much
+
+    def grown(rows):
+        before = resident()
+        for length in range(20, 110):
+            for _ in range(2):
+                train(Tensor(numbers.standard_normal((length, rows, 8), dtype=np.float32)))
+        return resident() - before
+
+    first = grown(2)  # reaches the bound
+    assert grown(3) < first / 2  # kept without bound, they take as much again
 
 
 def trained_within(limit, folder):
