@@ -38,6 +38,13 @@ TEST(Judge, NoiseAndTriflesWinNothing) {
   EXPECT_LT(wins, 40);  // 2 %: three errors of a median of 15, whose spread is estimated from as few
 }
 
+TEST(Judge, WhoWinsHasTheShorterMedianAsWell) {
+  const Verdict v = judge(std::vector<double>{10, 20, 30, 40, 50}, std::vector<double>{8, 18, 70, 70, 48}, 0);
+  EXPECT_EQ(v.gain_ns, 2);
+  EXPECT_EQ(v.noise_ns, 0);
+  EXPECT_FALSE(v.second_wins);
+}
+
 TEST(Judge, RunsBothEquallyOften) {
   int first = 0;
   int second = 0;

@@ -41,7 +41,7 @@ Verdict judge(std::span<const double> first_ns, std::span<const double> second_n
   for (double d : differences) deviations.push_back(std::abs(d - v.gain_ns));
   v.noise_ns = kErrors * kErrorOfMedian * kDeviationOfMedian * median_of(deviations) /
                std::sqrt(static_cast<double>(differences.size()));
-  v.second_wins = v.gain_ns > v.noise_ns && v.gain_ns > least_gain * v.first_ns;
+  v.second_wins = v.gain_ns > v.noise_ns && v.gain_ns > least_gain * v.first_ns && v.second_ns < v.first_ns;
   return v;
 }
 

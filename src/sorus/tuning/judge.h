@@ -21,8 +21,9 @@ struct Verdict {
 };
 
 /// Times of rounds, side by side: the second wins when its gain is more than the noise and more than
-/// `least_gain` of the first's time. The noise is three standard errors of the median of the differences,
-/// estimated from their median deviation, so that a few disturbed rounds move nothing.
+/// `least_gain` of the first's time, and its own median is the shorter one. The noise is three standard
+/// errors of the median of the differences, estimated from their median deviation, so that a few disturbed
+/// rounds move nothing.
 [[nodiscard]] SORUS_API Verdict judge(std::span<const double> first_ns, std::span<const double> second_ns,
                                       double least_gain);
 
