@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   nanobind::register_exception_translator(&translate);
   m.def("describe_cpu", &sorus::describe_cpu);
   m.def("num_threads", &sorus::num_threads);
+  m.def("set_num_threads", &sorus::set_num_threads, nanobind::arg("n"));
   m.def("onednn_version", &sorus::kernels::onednn::library_version);
   sorus::python::bind_dtypes(m);
   sorus::python::bind_tensor(m);

@@ -172,13 +172,20 @@ def test_gradients_are_the_same_in_both_modes():
 
 
 def peak_bytes(function):
-    """How many bytes a call takes beside what lives already, once it has run often enough to be compiled."""
-    for _ in range(3):
+    """How many bytes a call takes beside what lives already, once it has run often enough to be compiled. On
+    one thread: how much of others' memory is there at once depends on their number and on when they run.
+    """
+    threads = _core.num_threads()
+    _core.set_num_threads(1)
+    try:
+        for _ in range(3):
+            function()
+        before = _core.memory_stats()["live"]
+        _core.reset_peak_memory()
         function()
-    before = _core.memory_stats()["live"]
-    _core.reset_peak_memory()
-    function()
-    return _core.memory_stats()["peak"] - before
+        return _core.memory_stats()["peak"] - before
+    finally:
+        _core.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
