@@ -98,7 +98,12 @@ class _Instrument(ast.NodeTransformer):
         function = self._outside(node.func, True) or self.visit(node.func)
         made = ast.Call(_method("call", function), [self.visit(a) for a in node.args], [])
         made.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        for k in made.keywords:
+            k.value = k.value if k.arg else _method("spread", k.value)
         return _at(made, node)
+
+    def visit_Starred(self, node):
+        return _at(ast.Starred(_method("spread", self.visit(node.value)), node.ctx), node)
 
     def visit_Subscript(self, node):
         row = self._row(node)
@@ -203,7 +208,7 @@ class Writer:
             return self._branch(node, known, region, target)
         if isinstance(node, (ast.While, ast.For)):
             return self._loop(node, known, region, target)
-        return [self._simple(node, region, target)]
+        return self._simple(node, region, target)
 
     def _plain(self, node, known):
         """A statement of the user's function: it stays, and loops in it are offered."""
@@ -237,11 +242,15 @@ class Writer:
         made = copy.copy(node)
         if isinstance(node, ast.AnnAssign):
             if node.value is None:
-                return ast.copy_location(ast.Pass(), node)
+                return [ast.copy_location(ast.Pass(), node)]
             made = ast.copy_location(ast.Assign([node.target], node.value), node)
         if getattr(made, "value", None) is not None:
             made.value = _Instrument(region, target).visit(copy.deepcopy(made.value))
-        return made
+        if isinstance(made, ast.Assign) and not all(isinstance(t, ast.Name) for t in made.targets):
+            made.value = _at(_method("spread", made.value), node)
+        if isinstance(made, ast.AugAssign):
+            return [_at(ast.Expr(_method("updated", _name(node.target.id))), node), made]
+        return [made]
 
     # ------------------------------------------------------------------------------------------------- sites
 

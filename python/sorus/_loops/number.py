@@ -52,7 +52,12 @@ class Number:
         exact = dtype.name in ("float32", "float64") if self.kind == "float" else dtype.name != "bool_"
         if not exact or dtype.name.startswith(("uint", "complex")):
             raise NotShown(f"a number that varies meets {dtype}")
-        return self.tensor.astype(dtype)
+        tensor = self.tensor
+        if self.kind == "int" and dtype.name.startswith(("float", "bfloat")):
+            tensor = tensor.astype(dtype_of("float"))  # as Python's ints are converted
+        if dtype.name in ("float16", "bfloat16"):
+            tensor = tensor.astype(_core.dtypes["float32"])
+        return tensor.astype(dtype)
 
     def _with(self, other, compute, swapped):
         if isinstance(other, Tensor):

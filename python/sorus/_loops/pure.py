@@ -57,6 +57,11 @@ def is_data(value):
     return isinstance(value, (tuple, list)) and all(map(is_data, value))
 
 
+def is_builtin(function):
+    """True for the builtin functions and types that compute."""
+    return isinstance(function, (types.BuiltinFunctionType, type)) and function in _BUILTINS
+
+
 def is_leaf(function):
     """True for what computes by itself, and reads nothing that may change."""
     if isinstance(function, _Op):

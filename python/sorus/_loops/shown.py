@@ -82,10 +82,12 @@ def check_expression(node):
 
 
 def _tells_objects_apart(compare):
-    """True for `is` between names: a region has other tensors than the caller."""
+    """True for `is` but with None: a region has other tensors than the caller, and no True or False of
+    Python's where these vary.
+    """
     sides = [compare.left, *compare.comparators]
-    constant = any(isinstance(side, ast.Constant) for side in sides)
-    return not constant and any(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
+    none = any(isinstance(side, ast.Constant) and side.value is None for side in sides)
+    return not none and any(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
 
 
 def check_statements(statements, trusting=False, returning=False):

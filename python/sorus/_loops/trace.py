@@ -27,6 +27,8 @@ class Trace:
         """The function, or one like it that does nothing unknown."""
         if function is isinstance:
             return _is_instance
+        if pure.is_builtin(function):
+            return functools.partial(_of_known, function)
         if pure.is_leaf(function):
             return function
         self._shared.cacheable = False
@@ -89,6 +91,17 @@ class Trace:
         raise NotShown(f"it takes an item of a {type(value).__name__}")
 
     slice = staticmethod(slice)
+
+    @staticmethod
+    def spread(value):
+        """What is unpacked, whose items become values of the region."""
+        return _known(value)
+
+    @staticmethod
+    def updated(value):
+        """The value of a name before `name += ...`, which changes a list for everybody who has it."""
+        if isinstance(value, list) or not pure.is_data(value):
+            raise NotShown(f"it updates a {type(value).__name__} in place")
 
     def both(self, left, right):
         """`left and right`, as a value"""
@@ -209,6 +222,8 @@ class Trace:
         """What a loop iterates over."""
         if any(isinstance(v, Number) for v in values):
             raise NotShown("a number that varies bounds a loop")
+        for value in values:
+            _known(value)
         made = over.offered(name, function, values)
         if isinstance(made, (Tensor, over.Rows, range, tuple, list, zip, enumerate)) or pure.is_cell(made):
             return made
@@ -224,6 +239,28 @@ class Trace:
     def decline(self, number):
         """A loop that leaves itself cannot run by steps here."""
         raise NotShown(f"a loop within leaves itself (line {self.unit.sites[number].line})")
+
+
+_MADE_OF_OTHERS = (over.Rows, zip, enumerate, reversed)
+
+
+def _known(value):
+    """A value whose items, and theirs, a region may hold."""
+    if not isinstance(value, _MADE_OF_OTHERS):
+        waiting, seen = [value], set()
+        while waiting:
+            item = checked(waiting.pop(), False)
+            if isinstance(item, (list, tuple, dict)) and id(item) not in seen:
+                seen.add(id(item))
+                waiting.extend(item.values() if isinstance(item, dict) else item)
+    return value
+
+
+def _of_known(function, *args, **kwargs):
+    """A builtin of known values: it may iterate over them, add and compare them."""
+    for value in (*args, *kwargs.values()):
+        _known(value)
+    return function(*args, **kwargs)
 
 
 _NUMBERS = {"int": int, "float": float, "bool": bool}
