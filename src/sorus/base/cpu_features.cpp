@@ -1,6 +1,7 @@
 #include "sorus/base/cpu_features.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -57,6 +58,12 @@ std::string describe_cpu() {
   if (f.avx512_fp16) text += " avx512_fp16";
   if (f.amx) text += " amx";
   return text;
+}
+
+int64_t last_level_cache_bytes() {
+  for (int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    if (const long bytes = sysconf(level); bytes > 0) return bytes;
+  return 0;
 }
 
 int available_cores() {

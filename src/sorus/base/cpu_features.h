@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sorus/base/export.h"
@@ -21,6 +22,10 @@ struct CpuFeatures {
 
 /// The features as one line of words, for run_check() and bug reports.
 [[nodiscard]] SORUS_API std::string describe_cpu();
+
+/// Bytes of the last level of caches as the processor tells them, of which others may use a part; 0 when it
+/// does not tell.
+[[nodiscard]] SORUS_API int64_t last_level_cache_bytes();
 
 /// Cores this process may run on (affinity respected), at least 1.
 [[nodiscard]] SORUS_API int available_cores();

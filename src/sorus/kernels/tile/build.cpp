@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sorus/base/tunable.h"
+#include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/tile/bundle.h"
 #include "sorus/kernels/tile/headed.h"
 
@@ -36,7 +37,7 @@ const Tunable most_elements({.name = "tile.most_elements",
                              .part = TunedPart::kRegion,
                              .doc = "elements of a tile at most, unless tile.fewest_elements is more"});
 const Tunable streamed_bytes({.name = "tile.stream_bytes",
-                              .initial = 32 << 20,
+                              .initial = cpu::usual_streamed_bytes(),
                               .least = 1 << 20,
                               .most = 1 << 30,
                               .part = TunedPart::kRegion,

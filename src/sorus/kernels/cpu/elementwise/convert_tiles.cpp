@@ -9,6 +9,7 @@
 #include "hwy/foreach_target.h"
 //
 #include "hwy/cache_control.h"
+#include "sorus/base/cpu_features.h"
 #include "sorus/kernels/cpu/simd/lane.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -124,6 +125,12 @@ void narrow(const float* from, BFloat16* to, int64_t n) {
 }
 void truncate(const float* from, BFloat16* to, int64_t n) {
   HWY_DYNAMIC_DISPATCH(truncate_bfloat16)(from, to, n);
+}
+// What goes past the last level leaves it cold for what is written there next, so that it is to be larger
+// than what the caches keep; of a last level that others use too, that is no more than a part.
+int64_t usual_streamed_bytes() {
+  constexpr int64_t kMegabyte = 1 << 20;
+  return last_level_cache_bytes() / 4 >= 64 * kMegabyte ? 64 * kMegabyte : 32 * kMegabyte;
 }
 void stream_bytes(const void* from, void* to, int64_t bytes) {
   HWY_DYNAMIC_DISPATCH(stream)(from, to, bytes);

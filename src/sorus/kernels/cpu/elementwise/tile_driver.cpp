@@ -21,7 +21,7 @@ const Tunable piece_elements({.name = "elementwise.piece_elements",
                               .doc = "elements that one thread takes at a time"});
 const Tunable streamed_bytes(
     {.name = "elementwise.stream_bytes",
-     .initial = 32 << 20,
+     .initial = usual_streamed_bytes(),
      .least = 1 << 20,
      .most = int64_t{1} << 30,
      .doc = "results of more bytes go past the caches, which still hold what is needed"});
