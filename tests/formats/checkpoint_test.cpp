@@ -1,6 +1,7 @@
 #include "sorus/formats/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +167,16 @@ TEST_F(Checkpoint, WritesWhatALinkNames) {
     EXPECT_TRUE(fs::is_symlink(path("link.ckpt")));
     EXPECT_EQ(read_checkpoint((folder_ / "store" / "real.ckpt").string()).size(), samples().size());
   }
+}
+
+TEST_F(Checkpoint, WritesNothingInThePlaceOfWhatIsNoFile) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", path("link.ckpt"));
+  fs::create_directory(folder_ / "folder");
+  for (const char* name : {"pipe", "link.ckpt", "folder"})
+    EXPECT_THROW(write_checkpoint(path(name), samples()), IOError);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
 }
 
 TEST_F(Checkpoint, AFailedWriteLeavesTheOldFileAndNothingElse) {

@@ -31,7 +31,7 @@ print(stats["programs"], stats["cache_hits"], stats["cache_misses"], stats["cach
 def run(**environment):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env=os.environ | environment,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         check=True,
         capture_output=True,
         text=True,

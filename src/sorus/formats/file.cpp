@@ -94,6 +94,10 @@ void remove_left_behind(const std::string& path) {
 
 AtomicFile::AtomicFile(std::string path, Safety safety)
     : path_(behind_links(std::move(path))), temporary_(temporary_name(path_)), safety_(safety) {
+  // Who writes to /dev/null must not put a file in its place.
+  struct stat info {};
+  SORUS_CHECK(::lstat(path_.c_str(), &info) != 0 || S_ISREG(info.st_mode), IOError,
+              "{}: is not a file: got a folder or device, need a regular file or none", path_);
   if (safety_ == Safety::kDurable) remove_left_behind(path_);
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("cannot create the file");

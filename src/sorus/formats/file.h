@@ -26,9 +26,9 @@ class SORUS_API MappedFile {
 /// Writes a file under a temporary name beside the target and gives it its name in commit(), after the bytes
 /// have reached the disk: no moment leaves a file that looks whole and is not. Without commit() nothing is
 /// left behind, and what a process left that was killed is removed when the next one writes there (kDurable).
-/// A path that is a symbolic link stays one: what it names is written. Threads and processes may write the
-/// same file at once: one of them wins. Throws IOError naming path and reason (no space, no permission, no
-/// folder).
+/// A path that is a symbolic link stays one: what it names is written. A folder, a device or a pipe is
+/// refused and stays what it is. Threads and processes may write the same file at once: one of them wins.
+/// Throws IOError naming path and reason (no space, no permission, no folder).
 class SORUS_API AtomicFile {
  public:
   /// kCache: commit() does not wait for the disk, for files whose loss does no harm and whose damage is

@@ -178,13 +178,13 @@ void Database::store(std::span<const Entry> entries) const {
   std::error_code error;
   if (const fs::path folder = fs::path(path_).parent_path(); !folder.empty())
     fs::create_directories(folder, error);  // where that fails, so does what follows, with its reason
+  formats::AtomicFile file(path_, formats::AtomicFile::Safety::kCache);  // refuses before a lock is there
   const formats::FileLock lock(path_ + ".lock");
   std::vector<Section> sections = read_sections(path_);
   auto mine = std::find_if(sections.begin(), sections.end(), is_mine);
   if (mine == sections.end()) mine = sections.insert(sections.begin(), {library_build(), describe_cpu(), {}});
   for (const Entry& e : entries) add(*mine, e);
   bound(sections);
-  formats::AtomicFile file(path_, formats::AtomicFile::Safety::kCache);
   file.write(formats::seal(kKind, encode(sections)));
   file.commit();
 }
