@@ -174,6 +174,18 @@ TEST_F(TuningDatabase, AFileThatCannotBeWrittenIsAnError) {
   std::ofstream(folder_ / "file") << "no folder";
   EXPECT_THROW(Database((folder_ / "file" / "tuning.db").string()).store(std::vector{entry(1, 2)}), IOError);
   EXPECT_THROW(Database(folder_.string()).store(std::vector{entry(1, 2)}), IOError);
+  EXPECT_THROW(Database(folder_.string()).check_access(), IOError);
+  Database(path_).check_access();
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(TuningDatabase, AFileOfOthersIsNotReplaced) {
+  write("secret");
+  fs::permissions(path_, fs::perms::none);
+  if (::access(path_.c_str(), R_OK) == 0) GTEST_SKIP() << "this user may read everything";
+  EXPECT_THROW(Database(path_).store(std::vector{entry(1, 2)}), IOError);
+  fs::permissions(path_, fs::perms::owner_read);
+  EXPECT_EQ(fs::file_size(path_), 6);
 }
 
 /// None of what several processes and threads store at once is lost.

@@ -194,7 +194,11 @@ TEST_F(Tune, WhatFailsLeavesEverythingAsItWas) {
   const std::vector<Entry> before = database_.read();
   set_tuning_database(path_);
   const Database nowhere("/proc/nowhere/tuning.db");
-  EXPECT_THROW(static_cast<void>(tune(graph, example_inputs(graph), quick(0.2), &nowhere)), IOError);
+  int said = 0;
+  TuneOptions options = quick(0.2);
+  options.say = [&](std::string_view) { ++said; };
+  EXPECT_THROW(static_cast<void>(tune(graph, example_inputs(graph), options, &nowhere)), IOError);
+  EXPECT_EQ(said, 0);  // it is known before anything is measured
   EXPECT_EQ(entries_in_use().size(), before.size());
   EXPECT_THROW(static_cast<void>(tune(graph, {}, quick(), nullptr)), ValueError);
   EXPECT_THROW(static_cast<void>(tune(graph, example_inputs(graph), quick(0), nullptr)), ValueError);

@@ -1,7 +1,11 @@
 #include "sorus/tuning/database.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -174,19 +178,45 @@ std::vector<Entry> Database::read() const {
   return entries;
 }
 
+namespace {
+
+/// A new file and the lock of a database, once it is sure that both can be had. What others let nobody read
+/// is not ours to replace.
+class Update {
+ public:
+  explicit Update(const std::string& path)
+      : file_(with_folder(path), formats::AtomicFile::Safety::kCache), lock_(path + ".lock") {
+    SORUS_CHECK(::access(path.c_str(), F_OK) != 0 || ::access(path.c_str(), R_OK) == 0, IOError,
+                "{}: cannot be read: got '{}', need a readable file or none", path, std::strerror(errno));
+  }
+  void commit(std::string_view bytes) {
+    file_.write(bytes);
+    file_.commit();
+  }
+
+ private:
+  static const std::string& with_folder(const std::string& path) {
+    std::error_code error;
+    if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
+      fs::create_directories(folder, error);  // where that fails, so does what follows
+    return path;
+  }
+  formats::AtomicFile file_;  // refuses before a lock is there
+  formats::FileLock lock_;
+};
+
+}  // namespace
+
+void Database::check_access() const { const Update update(path_); }
+
 void Database::store(std::span<const Entry> entries) const {
-  std::error_code error;
-  if (const fs::path folder = fs::path(path_).parent_path(); !folder.empty())
-    fs::create_directories(folder, error);  // where that fails, so does what follows, with its reason
-  formats::AtomicFile file(path_, formats::AtomicFile::Safety::kCache);  // refuses before a lock is there
-  const formats::FileLock lock(path_ + ".lock");
+  Update update(path_);
   std::vector<Section> sections = read_sections(path_);
   auto mine = std::find_if(sections.begin(), sections.end(), is_mine);
   if (mine == sections.end()) mine = sections.insert(sections.begin(), {library_build(), describe_cpu(), {}});
   for (const Entry& e : entries) add(*mine, e);
   bound(sections);
-  file.write(formats::seal(kKind, encode(sections)));
-  file.commit();
+  update.commit(formats::seal(kKind, encode(sections)));
 }
 
 }  // namespace sorus::tuning

@@ -43,7 +43,8 @@ struct Section {
 
 /// A file of entries. Any number of processes and threads may use it at once: it is replaced as a whole,
 /// under a lock (a file beside it). One that is damaged or of another kind counts as empty, with one warning,
-/// and is made anew when something is stored. A missing file is an empty one.
+/// and is made anew when something is stored; one that must not be read is never replaced. A missing file is
+/// an empty one.
 class SORUS_API Database {
  public:
   explicit Database(std::string path) : path_(std::move(path)) {}
@@ -54,6 +55,9 @@ class SORUS_API Database {
   /// old one away. At most 4,096 entries of a section
   /// are kept, and 16 sections, the newest. Throws IOError when the file cannot be written.
   void store(std::span<const Entry> entries) const;
+  /// Throws IOError when store() could not write the file, such as one that is not ours to read or in a
+  /// folder that is not ours to write: for those who have much to do before they store.
+  void check_access() const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -261,6 +261,7 @@ TuneReport tune(const Graph& graph, const TensorList& inputs, const TuneOptions&
               options.seconds);
   SORUS_CHECK(inputs.size() == graph.inputs.size(), ValueError,
               "tune: number of inputs differs: got {}, need {}", inputs.size(), graph.inputs.size());
+  if (database) database->check_access();
   const ScopedState<Recorder*> unheard(&ScopeState::recorder, nullptr);
   const ScopedState<bool> numerics(&ScopeState::relaxed_numerics, options.relaxed);
   return Tuning(graph, inputs, options).run(database);
