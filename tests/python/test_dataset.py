@@ -497,6 +497,31 @@ def test_interrupts_are_heard_while_waiting():
     assert out == "interrupted\n", err
 
 
+def test_a_function_that_raises_stop_iteration_does_not_end_the_rows():
+    def third(x):
+        if x == 3:
+            raise StopIteration
+        return True
+
+    class Source:
+        """Rows by number."""
+
+        def __len__(self):
+            return 10
+
+        def __getitem__(self, i):
+            third(i)
+            return i
+
+    for dataset in (
+        numbers(shuffle=False).map(third),
+        numbers(shuffle=False).filter(third),
+        ds.GeneratorDataset(Source(), ["x"], shuffle=False),
+    ):
+        with pytest.raises(RuntimeError, match="dataset iterator: .*: got StopIteration, need"):
+            rows(dataset)
+
+
 def test_the_interpreter_ends_with_pipelines_running():
     script = run_script(
         """

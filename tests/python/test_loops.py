@@ -11,6 +11,7 @@ import time
 import traceback
 
 import loop_functions
+import loop_traps  # noqa: F401: adds to LOOPS
 import pytest
 from loop_functions import IN_PROGRAM, LOOPS, Derived, Net, Stepwise, V, X, uniform, zeros
 from modes import bits, check_equal, vector

@@ -32,7 +32,14 @@ class Iterator:
     def __next__(self) -> Any:
         if self._running is None:
             raise RuntimeError("dataset iterator: it was stopped: need a new one")
-        row = self._running.next()
+        try:
+            row = self._running.next()
+        except StopIteration as error:
+            # From here it would end the loop over the rows as if there were no more.
+            raise RuntimeError(
+                "dataset iterator: Python code of a pipeline ended wrongly: got StopIteration, need a value or "
+                "another error"
+            ) from error
         if row is None:
             raise StopIteration
         return self._arrange(row)
