@@ -37,8 +37,8 @@ class Iterator:
         except StopIteration as error:
             # From here it would end the loop over the rows as if there were no more.
             raise RuntimeError(
-                "dataset iterator: Python code of a pipeline ended wrongly: got StopIteration, need a value or "
-                "another error"
+                "dataset iterator: Python code of a pipeline ended wrongly: got StopIteration, need a value "
+                "or another error"
             ) from error
         if row is None:
             raise StopIteration
