@@ -1,6 +1,7 @@
 """Python's loops over tensors that become part of the program: equal to plain Python in every mode."""
 
 import copy
+import gc
 import pickle
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import textwrap
 import threading
 import time
 import traceback
+import weakref
 
 import loop_functions
 import loop_traps  # noqa: F401: adds to LOOPS
@@ -254,6 +256,39 @@ def test_another_construct_of_the_class_is_used():
     assert run(X).abs().sum() >= 100
     Other.construct = halved
     assert bits(run(X)) == bits(X / 2)
+
+
+def test_classes_with_loops_may_go():
+    from sorus import nn
+    from sorus._loops import pure
+
+    def used():
+        class Halves(nn.Cell):
+            """A class of its own at each call."""
+
+            def small(self, x):
+                while x.abs().sum() > 1:
+                    x = x * 0.5
+                return x
+
+            def construct(self, x):
+                for _i in range(10):
+                    x = self.small(x) + 1
+                return x
+
+        net = Halves()
+        net(V), net(V)
+        assert Halves._with_loops is not None
+        return weakref.ref(Halves)
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        kind = used()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    pure._runs_code.cache_clear()  # keeps the last few thousand
+    gc.collect()
+    assert kind() is None
 
 
 def test_functions_keep_what_they_are():

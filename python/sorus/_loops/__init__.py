@@ -22,10 +22,9 @@ _writing = threading.RLock()  # one thread analyses
 _under_way = set()  # functions that it analyses
 _NONE = {}
 
-constructs = {}
-"""By class of cells: its `construct`, the same with loops offered, and with branches offered as well,
-either of them None where there are none. Classes without loops are not here.
-"""
+
+class _NoOwner:
+    """Stands for the class of what is no method."""
 
 
 def _in_child():
@@ -54,18 +53,22 @@ def offering(function, strict=False, branches=False, owner=None):
     if not isinstance(function, types.FunctionType):
         return function
     versions = _versions[2 * strict + branches]
-    made = versions.get(function, _NONE).get(owner, _NONE)
+    kind = _NoOwner if owner is None else owner
+    made = versions.get(function, _NONE).get(kind, _NONE)
     if made is _NONE:
         with _writing:
-            mine = versions.setdefault(function, {})
-            if owner not in mine:
+            mine = versions.get(function)
+            if mine is None:
+                # By weak keys, since a class keeps its functions alive.
+                mine = versions[function] = weakref.WeakKeyDictionary()
+            if kind not in mine:
                 _under_way.add(function)
                 try:
                     made = _written(function, strict, branches, owner)
                 finally:
                     _under_way.discard(function)
-                mine[owner] = made
-            made = mine[owner]
+                mine[kind] = made
+            made = mine[kind]
     return made or function
 
 
@@ -126,9 +129,9 @@ def prepare(cell, branches=False):
             _seen[branches].add(kind)
             made = offering(kind.construct, False, branches, kind)
             if made is not kind.construct:
-                found = constructs.get(kind)
+                found = kind.__dict__.get("_with_loops")
                 if found is None or found[0] is not kind.construct:
-                    found = constructs[kind] = [kind.construct, None, None]
+                    found = kind._with_loops = [kind.construct, None, None]
                 found[1 + branches] = made
 
 
@@ -152,7 +155,7 @@ def prepare_reached(function, arguments=(), branches=False):
 def construct_of(cell):
     """What a cell of one of these classes computes in a boundary."""
     kind = type(cell)
-    original, with_loops, with_branches = constructs[kind]
+    original, with_loops, with_branches = kind.__dict__.get("_with_loops") or (None, None, None)
     found = with_branches if with_branches is not None and _core.is_abstract() else with_loops
     if found is None or "construct" in cell.__dict__ or kind.construct is not original:
         return cell.construct

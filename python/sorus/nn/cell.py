@@ -4,7 +4,7 @@ import collections
 
 from .. import _autograd, _calls, _core, _declared, _errors
 from .._core import Tensor
-from .._loops import construct_of, constructs
+from .._loops import construct_of
 from ..common.parameter import Parameter, ParameterTuple
 
 _floats = ("float16", "float32", "bfloat16")
@@ -46,6 +46,10 @@ class Cell:
         state["requires_grad"] = False
         state["cls_name"] = type(self).__name__
         state["instance_name"] = ""
+
+    # Of a class whose `construct` has loops: it, the same with loops offered, and with branches offered as
+    # well, either of them None where there are none. A class has its own, or none.
+    _with_loops = None
 
     pipeline_stage = None
     """Accepted for compatibility: there is one stage."""
@@ -345,7 +349,7 @@ class Cell:
                 return _calls.boundaries(self, self._run, args, kwargs)
             state = self.__dict__
             if state["_hooks"] is None and state["_cast_to"] is None and not _core.in_gradient_scope():
-                if type(self) in constructs and _core.in_boundary():
+                if type(self)._with_loops is not None and _core.in_boundary():
                     return construct_of(self)(*args, **kwargs)
                 return self.construct(*args, **kwargs)  # as _run does, two calls sooner
             return self._run(*args, **kwargs)
@@ -377,7 +381,7 @@ class Cell:
                 return _autograd.custom_bprop(self.construct, bprop, args)
             if "_recompute" in state:
                 return _autograd.recompute(self.construct, args, kwargs)
-        elif type(self) in constructs and _core.in_boundary():
+        elif type(self)._with_loops is not None and _core.in_boundary():
             return construct_of(self)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
