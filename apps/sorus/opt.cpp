@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -32,7 +33,8 @@ struct OptArguments {
 std::string read_all(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::ifstream in(path, std::ios::binary);
-  SORUS_CHECK(in.good(), sorus::IOError, "opt: file cannot be read: got '{}', need a graph as text", path);
+  SORUS_CHECK(in.good() && !std::filesystem::is_directory(path), sorus::IOError,
+              "opt: file cannot be read: got '{}', need a graph as text", path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -132,8 +133,8 @@ struct Loaded {
 
 Loaded load(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  SORUS_CHECK(in.good(), sorus::IOError, "tune: file cannot be read: got '{}', need a program or graph",
-              path);
+  SORUS_CHECK(in.good() && !std::filesystem::is_directory(path), sorus::IOError,
+              "tune: file cannot be read: got '{}', need a program or graph", path);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   Loaded loaded;
   if (bytes.starts_with("graph")) {

@@ -189,6 +189,14 @@ TEST_F(CompileCache, DamagedAndForeignEntriesAreMadeAnew) {
     EXPECT_EQ(count.damaged(), bytes.empty() ? 0 : 1);
     EXPECT_EQ(read(entry), good);
   }
+  // No file at all.
+  fs::remove(entry);
+  fs::create_directory(entry);
+  EXPECT_EQ(compiled(), plain);
+  fs::remove(entry);
+  set_compile_cache("");
+  set_compile_cache(folder_.string());
+  EXPECT_EQ(compiled(), plain);
   // A whole entry, but of another graph.
   static_cast<void>(compiled(replaced(kProgram, "return %5", "return %5, %4")));
   for (const fs::path& other : entries())

@@ -69,6 +69,11 @@ TEST(IdxFile, NamesFileAndOffsetOfWhatIsWrong) {
       std::string::npos);
 }
 
+TEST(IdxFile, AFolderIsNoFile) {
+  EXPECT_EQ(error_of<IOError>([] { (void)read_idx("/"); }),
+            "idx file '/': cannot be opened: got a folder, need a file");
+}
+
 TEST(IdxFile, NamesCompressedOffsetOfDamage) {
   auto packed = gzip(sample());
   auto text = [](std::vector<std::byte> bytes) {

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <random>
 
+#include "sorus/formats/file.h"
+
 namespace sorus::formats {
 namespace {
 
@@ -176,6 +178,8 @@ TEST_F(Checkpoint, WritesNothingInThePlaceOfWhatIsNoFile) {
   for (const char* name : {"pipe", "link.ckpt", "folder"})
     EXPECT_THROW(write_checkpoint(path(name), samples()), IOError);
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  for (const char* name : {"pipe", "link.ckpt", "folder", "none"})
+    EXPECT_THROW(static_cast<void>(read_file(path(name))), IOError);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
 }
 

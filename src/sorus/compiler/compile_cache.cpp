@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include "sorus/base/cpu_features.h"
@@ -227,12 +226,14 @@ Graph decode_entry(std::string_view bytes, std::span<const Tensor> constants, co
   return graph;
 }
 
-/// The bytes of an entry, empty when there is none. They are copied: a mapped file that somebody cuts would
-/// end the process.
+/// The bytes of an entry, empty when there is none.
 std::string read_entry(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return {};
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes;
+  try {
+    bytes = formats::read_file(path.string());
+  } catch (const IOError&) {
+    return {};
+  }
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // it was used now; where that fails, it just looks older
   return bytes;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -190,6 +191,9 @@ Tensor parse_idx(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 Tensor read_idx(const std::string& path) {
+  std::error_code error;
+  SORUS_CHECK(!std::filesystem::is_directory(path, error), IOError,
+              "idx file '{}': cannot be opened: got a folder, need a file", path);
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
   SORUS_CHECK(size >= 0, IOError, "idx file '{}': cannot be opened: {}", path,

@@ -39,6 +39,28 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<char*>(data_), size_);
 }
 
+std::string read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  SORUS_CHECK(fd >= 0, IOError, "{}: cannot be read: got '{}', need a readable file", path,
+              std::strerror(errno));
+  struct stat info {};
+  const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  std::string bytes(regular ? static_cast<size_t>(info.st_size) : 0, '\0');
+  size_t size = 0;
+  ssize_t n = 1;
+  while (size < bytes.size() && (n > 0 || (n < 0 && errno == EINTR))) {
+    n = ::read(fd, bytes.data() + size, bytes.size() - size);
+    if (n > 0) size += static_cast<size_t>(n);
+  }
+  const int error = errno;
+  ::close(fd);
+  SORUS_CHECK(regular, IOError, "{}: is not a file: got a folder or device, need a regular file", path);
+  SORUS_CHECK(n >= 0, IOError, "{}: cannot be read: got '{}', need a readable file", path,
+              std::strerror(error));
+  bytes.resize(size);  // somebody may cut it meanwhile
+  return bytes;
+}
+
 namespace {
 
 /// Of its own for each writer.

@@ -23,6 +23,11 @@ class SORUS_API MappedFile {
   size_t size_ = 0;
 };
 
+/// The bytes of a file, copied: a mapped file that somebody cuts would end the process. Throws IOError naming
+/// the path when it is missing, unreadable, or no file but a folder, a device or a pipe, for none of which it
+/// waits.
+[[nodiscard]] SORUS_API std::string read_file(const std::string& path);
+
 /// Writes a file under a temporary name beside the target and gives it its name in commit(), after the bytes
 /// have reached the disk: no moment leaves a file that looks whole and is not. Without commit() nothing is
 /// left behind, and what a process left that was killed is removed when the next one writes there (kDurable).

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 
 #include "sorus/base/cpu_features.h"
@@ -107,10 +105,7 @@ std::vector<Section> read_sections(const std::string& path) {
   try {
     SORUS_CHECK(size <= kMostBytes, IOError, "{}: is too large: got {} bytes, need at most {}", path, size,
                 kMostBytes);
-    std::ifstream in(path, std::ios::binary);
-    SORUS_CHECK(in.good(), IOError, "{}: cannot be read: got no access, need a readable file", path);
-    const std::string sealed{std::istreambuf_iterator<char>(in), {}};
-    return decode(formats::unseal(kKind, sealed, path));
+    return decode(formats::unseal(kKind, formats::read_file(path), path));
   } catch (const Error& e) {
     warn_once("tuning database " + path, fmt::format("tuning: nothing is taken from a file: {}", e.what()));
     return {};
