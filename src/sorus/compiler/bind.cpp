@@ -289,8 +289,55 @@ void Binder::push_step(Step step, const Node& node, std::span<const BoundArray> 
     binding_->arrays.push_back(a);
     if (a.buffer >= 0) touch(a.buffer);
   }
+  if (step.kernel || step.region) keep_results(step, node, arrays, in_count);
   binding_->steps.push_back(step);
   step_nodes_.push_back(static_cast<int32_t>(&node - graph_.nodes.data()));
+}
+
+/// Whether equal operands are all that the call, or those inside it, need for equal results.
+static bool gives_the_same(const Node& n) {
+  if (n.body) return std::all_of(n.body->nodes.begin(), n.body->nodes.end(), gives_the_same);
+  return !n.op->traits.ordered && !n.op->check_values && n.slot < 0;
+}
+
+/// Small results of a bundle of what is the same at the next run, as long as inputs are: it need not run
+/// then. Of a single call a look at the inputs costs as much as it does.
+void Binder::keep_results(Step& step, const Node& node, std::span<const BoundArray> arrays, size_t in_count) {
+  constexpr int64_t kMostBytes = 256 << 10;
+  if (!node.body || !node.body->nodes.front().body || !gives_the_same(node)) return;
+  for (ValueId v : node.out)
+    if (last_use_[static_cast<size_t>(v)] == INT32_MAX) return;
+  int64_t bytes = 0;
+  bool reads_input = false;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].buffer < 0) continue;
+    const Buffer& b = binding_->buffers[static_cast<size_t>(arrays[i].buffer)];
+    if (i < in_count) {
+      if (!stays(arrays[i])) return;
+      reads_input |= b.place == Place::kInput;
+    } else {
+      if (b.first != static_cast<int32_t>(binding_->steps.size())) return;
+      bytes += (b.bytes + 63) / 64 * 64;
+    }
+  }
+  if (!reads_input || bytes == 0 || bytes > kMostBytes) return;
+  step.kept = binding_->kept.add();
+  int64_t at = 0;
+  for (const BoundArray& a : arrays.subspan(in_count)) {
+    Buffer& b = binding_->buffers[static_cast<size_t>(a.buffer)];
+    b.place = Place::kKept, b.index = step.kept, b.arena_offset = at;
+    b.donor = -1;  // inputs are needed again
+    at += (b.bytes + 63) / 64 * 64;
+  }
+  binding_->kept_bytes.push_back(at);
+}
+
+/// A step that runs each time after all.
+void Binder::release_results(int32_t kept) {
+  for (Step& s : binding_->steps)
+    if (s.kept == kept) s.kept = -1;
+  for (Buffer& b : binding_->buffers)
+    if (b.place == Place::kKept && b.index == kept) b.place = Place::kArena;
 }
 
 /// Results that share their operand's buffer; false when its strides do not allow it.
@@ -402,6 +449,7 @@ void Binder::settle_buffers() {
   std::map<int32_t, int32_t> owned;
   for (const BoundValue& v : binding_->outputs) {
     Buffer& b = binding_->buffers[static_cast<size_t>(v.buffer)];
+    if (b.place == Place::kKept) release_results(b.index);
     if (b.place != Place::kArena) continue;
     b.place = Place::kOwned;
     b.index = binding_->owned_count++;
@@ -413,6 +461,7 @@ void Binder::settle_buffers() {
     else
       b.donor = -1;  // what stays inside is planned anyway
   }
+  for (const Step& s : binding_->steps) binding_->report.kept += s.kept >= 0 ? 1 : 0;
   for (Step& s : binding_->steps)
     for (uint32_t i = s.in_count; i < s.in_count + s.out_count; ++i)
       s.takes_input |=

@@ -51,6 +51,8 @@ class Binder {
   BoundArray bind_result(const Node& node, size_t i, int32_t index, uint64_t in_place,
                          std::span<const BoundArray> operands, const Array& result);
   [[nodiscard]] bool stays(const BoundArray& operand) const;
+  void keep_results(Step& step, const Node& node, std::span<const BoundArray> arrays, size_t in_count);
+  void release_results(int32_t kept);
   static bool shared_operand(std::span<const BoundArray> operands, size_t k);
   [[nodiscard]] bool dead_after(int32_t buffer, int32_t index) const;
   [[nodiscard]] bool input_dead_after(int32_t buffer, int32_t index) const;

@@ -4,6 +4,7 @@
 
 #include "sorus/compiler/engine_parts.h"
 #include "sorus/compiler/executable.h"
+#include "sorus/compiler/kept_results.h"
 #include "sorus/compiler/prepacked.h"
 #include "sorus/compiler/schedule.h"
 #include "sorus/ir/region.h"
@@ -11,7 +12,7 @@
 namespace sorus {
 
 /// Where bytes of a program live.
-enum class Place : uint8_t { kInput, kArena, kOwned, kConstant };
+enum class Place : uint8_t { kInput, kArena, kOwned, kConstant, kKept };
 
 /// One operand or result of a step: its type is fixed, its address is found at run time from its buffer.
 struct BoundArray {
@@ -39,15 +40,16 @@ struct Step {
   int32_t workspace = -1;    ///< buffer, -1 for none
   int32_t part = -1;         ///< index of an engine's part, -1 for none
   int32_t prepacked = -1;    ///< number of its operand among the prepacked ones, -1 for none
+  int32_t kept = -1;         ///< number among the steps whose results are kept, -1 for none
   bool takes_input = false;  ///< a result may be written over an input
   [[nodiscard]] bool is_copy() const { return !kernel && !tuned && !region && part < 0; }
 };
 
 struct Buffer {
   Place place = Place::kArena;
-  int32_t index = 0;  ///< input number, owned number or constant value
+  int32_t index = 0;  ///< input number, owned number, constant value or number of the step that is kept
   int64_t bytes = 0;
-  int64_t arena_offset = 0;
+  int64_t arena_offset = 0;  ///< in the arena, or in what is kept of the step
   int32_t first = 0;
   int32_t last = 0;
   int32_t donor = -1;  ///< for owned buffers: the input whose storage may be taken
@@ -73,6 +75,8 @@ struct Executable::Binding {
   std::vector<Buffer> buffers;
   std::vector<BoundValue> outputs;
   mutable PrepackedOperands prepacked;
+  mutable KeptResults kept;
+  std::vector<int64_t> kept_bytes;  ///< by number of the step
   int32_t owned_count = 0;
   int64_t arena_bytes = 0;
   ExecutableReport report;

@@ -54,10 +54,10 @@ std::string report_text(const ExecutableReport& r, const std::string& times) {
   return fmt::format(
       "nodes {}\nkernel calls {}\nof these, at once with others {}\nfused regions {}\nnodes in regions "
       "{}\nviews {}\nlayout conversions "
-      "{}\nwritten in place {}\n"
+      "{}\nwritten in place {}\nkept while inputs stay {}\n"
       "inputs that may be overwritten {}\nplanned bytes {}\nnaive bytes {}\nlower bound bytes {}\n{}",
-      r.nodes, r.steps, r.tasks, r.regions, r.fused_nodes, r.views, r.conversions, r.in_place, r.donations,
-      r.planned_bytes, r.naive_bytes, r.lower_bound_bytes, times);
+      r.nodes, r.steps, r.tasks, r.regions, r.fused_nodes, r.views, r.conversions, r.in_place, r.kept,
+      r.donations, r.planned_bytes, r.naive_bytes, r.lower_bound_bytes, times);
 }
 
 /// Which engine has which calls; empty where the host has all of them.

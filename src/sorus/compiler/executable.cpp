@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <optional>
 
 #include "sorus/base/denormals.h"
@@ -26,6 +27,7 @@ class Run {
       bool check)
       : b_(binding), inputs_(inputs), donated_(donated), check_(check), base_(binding.buffers.size()) {
     owned_.resize(static_cast<size_t>(b_.owned_count));
+    kept_.resize(b_.kept_bytes.size());
     // Even an arena of no bytes has an address: buffers of empty tensors lie in it.
     arena_ = Storage::allocate(static_cast<size_t>(b_.arena_bytes));
     for (size_t i = 0; i < b_.buffers.size(); ++i) base_[i] = address(b_.buffers[i], inputs);
@@ -77,6 +79,42 @@ class Run {
 
  private:
   void run_step(const Step& s, std::span<const AttrsBox> slots) {
+    s.kept < 0 ? run_anew(s, slots) : run_kept(s, slots);
+  }
+
+  /// Finds the results of a run with the same inputs, or makes and keeps them.
+  [[gnu::noinline]] void run_kept(const Step& s, std::span<const AttrsBox> slots) {
+    const auto number = static_cast<size_t>(s.kept);
+    std::optional<KeptResults::Key> key = key_of(s);
+    Ref<Storage>& results = kept_[number];
+    if (key) results = b_.kept.find(s.kept, *key);
+    const bool is_known = static_cast<bool>(results);
+    if (!is_known) results = Storage::allocate(static_cast<size_t>(b_.kept_bytes[number]));
+    for (uint32_t i = s.in_count; i < s.in_count + s.out_count; ++i) {
+      const auto buffer = static_cast<size_t>(b_.arrays[s.first + i].buffer);
+      base_[buffer] = results->data() + b_.buffers[buffer].arena_offset;
+    }
+    if (is_known) return;
+    run_anew(s, slots);
+    if (key) b_.kept.keep(s.kept, std::move(*key), results);
+  }
+
+  /// Nothing where the bytes of an input may change.
+  std::optional<KeptResults::Key> key_of(const Step& s) const {
+    KeptResults::Key key{flush_denormal() ? uint64_t{1} : 0};
+    for (uint32_t i = 0; i < s.in_count; ++i) {
+      const int32_t bound = b_.arrays[s.first + i].buffer;
+      if (bound < 0) continue;
+      const Buffer& buffer = b_.buffers[static_cast<size_t>(bound)];
+      if (buffer.place != Place::kInput) continue;
+      const Value& value = *inputs_[static_cast<size_t>(buffer.index)];
+      if (value.storage->is_external()) return std::nullopt;
+      key.push_back(value.id);
+    }
+    return key;
+  }
+
+  void run_anew(const Step& s, std::span<const AttrsBox> slots) {
     if (s.takes_input) overwrites_.store(true, std::memory_order_relaxed);
     if (s.region) return run_region(s, slots);
     SmallVector<Array, 8> arrays;
@@ -96,6 +134,8 @@ class Run {
         return b_.graph->constant(buffer.index).value()->bytes();
       case Place::kArena:
         return arena_->data() + buffer.arena_offset;
+      case Place::kKept:
+        return nullptr;  // until its step has run
       case Place::kOwned:
         break;
     }
@@ -120,7 +160,7 @@ class Run {
       const TuningScope scope(s.tuned->values.get());
       Step plain = s;  // one place that runs kernels: what is not tuned does not pay for what is
       plain.kernel = std::exchange(plain.tuned, nullptr)->kernel;
-      return run_step(plain, slots);
+      return run_anew(plain, slots);
     }
     auto in = arrays.first(s.in_count);
     auto out = arrays.subspan(s.in_count);
@@ -197,6 +237,7 @@ class Run {
   std::atomic<bool> overwrites_{false};
   SmallVector<std::byte*, 64> base_;
   SmallVector<Ref<Storage>, 16> owned_;
+  SmallVector<Ref<Storage>, 8> kept_;  ///< by number of the step
   Ref<Storage> arena_;
 };
 
@@ -281,6 +322,7 @@ size_t Executable::bytes() const {
   for (const auto& b : bindings_)
     bytes += b->steps.size() * sizeof(Step) + b->arrays.size() * sizeof(BoundArray) +
              b->buffers.size() * sizeof(Buffer) + b->regions.size() * kRegionBytes +
+             std::accumulate(b->kept_bytes.begin(), b->kept_bytes.end(), size_t{0}) +
              (b->graph == graph_ ? 0 : b->graph->bytes());
   return bytes;
 }

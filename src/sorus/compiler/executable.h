@@ -27,6 +27,7 @@ struct ExecutableReport {
   int views = 0;          ///< results that are free
   int conversions = 0;    ///< operands copied into another layout
   int in_place = 0;       ///< results written over a dead operand
+  int kept = 0;           ///< steps that need not run again while their inputs are the same values
   int donations = 0;      ///< results that may take the storage of a dead input
   int64_t planned_bytes = 0;
   int64_t naive_bytes = 0;
