@@ -145,7 +145,10 @@ void backward_data(const ConvProblem& p, const void* out_grad, const void* weigh
 }
 
 bool has_pieces(const ConvProblem& p, ConvPass pass) {
-  return (pass == ConvPass::kForward || !has_stride(p)) && matmul::has_pieces(product(p, pass));
+  if (pass != ConvPass::kForward && has_stride(p)) return false;
+  MatmulProblem m = product(p, pass);
+  m.b_is_packed = pass == ConvPass::kForward;  // as it is where weights stay the same
+  return matmul::has_pieces(m);
 }
 
 size_t packed_bytes(const ConvProblem& p) { return matmul::packed_b_bytes(product(p, ConvPass::kForward)); }

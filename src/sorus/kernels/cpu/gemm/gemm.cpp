@@ -142,11 +142,16 @@ struct Call {
   int64_t pieces = 1;
   bool by_vector;  // rows that lie in memory one after the other, times one vector
   bool a_strided, a_direct, b_shared, b_direct, pack_a_first, pack_b_first, asks;
-  const PieceTaker* taker;
+  bool comes_in_pieces;
+  const PieceTaker* taker = nullptr;
   int64_t a_offset = 0, b_offset = 0, partial_offset = 0, floats = 0;
 
-  explicit Call(const MatmulProblem& problem, const PieceTaker* result_taker = nullptr)
-      : p(problem), batch(p.batch_count()), swapped(is_better_swapped(problem)), taker(result_taker) {
+  /// `in_pieces`: the result is for a taker, whom nobody needs to know yet.
+  explicit Call(const MatmulProblem& problem, bool in_pieces = false)
+      : p(problem),
+        batch(p.batch_count()),
+        swapped(!in_pieces && is_better_swapped(problem)),
+        comes_in_pieces(in_pieces) {
     a = p.a, b = p.b;
     if (swapped) {
       std::swap(p.m, p.n);
@@ -172,7 +177,7 @@ struct Call {
     if (pack_a_first) a_offset = take(batch * a_matrix());
     if (pack_b_first) b_offset = take(b_matrices() * b_matrix());
     if (parts.count > 1) partial_offset = take(batch * parts.count * p.m * p.n);
-    if (taker) cut_near();
+    if (comes_in_pieces) cut_near();
   }
 
   [[nodiscard]] int64_t b_matrices() const { return b_shared ? 1 : batch; }
@@ -195,7 +200,7 @@ struct Call {
   /// Results that no cache holds are written past them, where rows allow it.
   [[nodiscard]] bool streams(const float* out) const {
     constexpr int64_t kLarge = 32 << 20;
-    return batch == 1 && parts.count == 1 && !swapped && !taker &&
+    return batch == 1 && parts.count == 1 && !swapped && !comes_in_pieces &&
            p.m * p.n * static_cast<int64_t>(sizeof(float)) >= kLarge && !p.has_bias &&
            p.activation == onednn::Activation::kNone && p.out.row_stride % kLine == 0 &&
            reinterpret_cast<uintptr_t>(out) % (kLine * sizeof(float)) == 0;
@@ -216,6 +221,14 @@ struct Call {
     constexpr int64_t kNear = 128 * 1024;
     if (parts.count > 1 || m.size * n.size <= kNear) return;
     m = Cut::into(p.m, ceil_div(p.m * n.size, kNear), kBlockRows);
+  }
+
+  /// Whole rows, on which what follows the product goes on, cost nothing where b is packed and near. Who
+  /// wants pieces gets them too where b is packed later, at the next run.
+  [[nodiscard]] bool comes_by_rows() const {
+    constexpr int64_t kNearBytes = 256 * 1024, kManyRows = 16 * kBlockRows;
+    return (p.b_is_packed || comes_in_pieces) && p.m >= kManyRows &&
+           p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kNearBytes;
   }
 
   /// Floating-point operations.
@@ -244,8 +257,8 @@ struct Call {
     const int64_t most_rows = tile_rows.get();
     int64_t rows = ceil_div(p.m, most_rows), columns = 1, column_step = panel();
     bool b_fits = p.n * p.k * static_cast<int64_t>(sizeof(float)) <= cache_bytes.get();
-    if (b_fits && p.m > most_rows) {
-      rows = std::max(rows, wanted);
+    if (comes_by_rows() || (b_fits && p.m > most_rows)) {
+      rows = std::max(rows, std::min(wanted, ceil_div(p.m, 2 * kBlockRows)));
     } else if (few < kFewPieces) {
       // A small product is cut one way, by columns where these come out evenly and nothing of a needs
       // copying. Columns of a transposed product are rows of the result: no panels, each copied once.
@@ -522,7 +535,8 @@ bool takes(const MatmulProblem& problem) {
 }
 
 size_t workspace(const MatmulProblem& problem) {
-  return static_cast<size_t>(Call(problem).floats) * sizeof(float);
+  const int64_t floats = std::max(Call(problem).floats, Call(problem, true).floats);
+  return static_cast<size_t>(floats) * sizeof(float);
 }
 
 bool has_pieces(const MatmulProblem& problem) {
@@ -541,7 +555,8 @@ void pack_b(const MatmulProblem& problem, const float* b, float* to) {
 
 void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias, float* out,
               void* workspace, const PieceTaker* taker) {
-  Call call(problem, taker);
+  Call call(problem, taker != nullptr);
+  call.taker = taker;
   float* space = static_cast<float*>(workspace);
   if (call.swapped) std::swap(a, b);
   Operands data{a, b, bias, out, nullptr, problem.b_is_packed ? b : nullptr, space + call.partial_offset};
