@@ -226,7 +226,7 @@ struct Call {
   /// Whole rows, on which what follows the product goes on, cost nothing where b is packed and near. Who
   /// wants pieces gets them too where b is packed later, at the next run.
   [[nodiscard]] bool comes_by_rows() const {
-    constexpr int64_t kNearBytes = 256 * 1024, kManyRows = 16 * kBlockRows;
+    constexpr int64_t kNearBytes = 512 * 1024, kManyRows = 16 * kBlockRows;
     return (p.b_is_packed || comes_in_pieces) && p.m >= kManyRows &&
            p.n * p.k * static_cast<int64_t>(sizeof(float)) <= kNearBytes;
   }
