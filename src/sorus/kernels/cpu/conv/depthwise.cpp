@@ -25,6 +25,7 @@ using onednn::ConvOptions;
 using onednn::ConvPass;
 using onednn::ConvProblem;
 using small_conv::Geometry;
+using small_conv::Taps;
 
 HWY_EXPORT(compute_line);
 HWY_EXPORT(pack);
@@ -53,24 +54,6 @@ ConvProblem turned(ConvProblem p) {
   return t;
 }
 
-/// Taps [first, end) along an axis that lie within `length` positions, when tap 0 lies at `at`.
-struct Taps {
-  int64_t first, end;
-  Taps(int64_t at, int64_t count, int64_t dilation, int64_t length)
-      : first(at < 0 ? (-at + dilation - 1) / dilation : 0),
-        end(std::min(count, (length - at + dilation - 1) / dilation)) {
-    end = std::max(end, first);
-  }
-};
-
-/// Pieces of so many rows of the result, each of which stays in the second-level cache; as many for each of
-/// two threads.
-int64_t piece_count(int64_t rows, int64_t row_floats) {
-  constexpr int64_t kPieceFloats = 16 * 1024;
-  const int64_t wanted = std::min(rows, rows * row_floats / kPieceFloats + 1);
-  return wanted == 1 ? 1 : std::min(rows, (wanted + 1) / 2 * 2);
-}
-
 /// Rows [begin, end) of all images' rows of the result, written to `to`.
 void compute_rows(const ConvProblem& p, const Geometry& g, int64_t begin, int64_t end, const float* source,
                   const float* packed, const float* bias, float* to) {
@@ -86,10 +69,7 @@ void compute_rows(const ConvProblem& p, const Geometry& g, int64_t begin, int64_
   line.block_weights = g.taps() * lanes;
   line.bias = bias;
   line.relu = p.activation == onednn::Activation::kRelu;
-  // Positions whose taps all lie within the source.
-  const int64_t reach = (g.kernel_x - 1) * g.dilation_x, last = g.in_x - 1 - reach + g.pad_x;
-  const int64_t inner = std::min(g.out_x, (g.pad_x + g.stride_x - 1) / g.stride_x);
-  const int64_t inner_end = std::clamp(last < 0 ? 0 : last / g.stride_x + 1, inner, g.out_x);
+  const small_conv::Inner inner(g);
   // A few blocks of channels at a time: their rows stay in the first-level cache for the next row of taps.
   constexpr int64_t kBlocksAtOnce = 4;
   const int64_t blocks = blocks_of(p);
@@ -103,7 +83,7 @@ void compute_rows(const ConvProblem& p, const Geometry& g, int64_t begin, int64_
       line.weights = packed + taps.first * g.kernel_x * lanes;
       line.to = to + (row - begin) * g.out_x * channels;
       HWY_DYNAMIC_DISPATCH(compute_line)
-      (line, g.out_x, inner, inner_end, block, std::min(blocks, block + kBlocksAtOnce));
+      (line, g.out_x, inner.begin, inner.end, block, std::min(blocks, block + kBlocksAtOnce));
     }
 }
 
@@ -111,7 +91,7 @@ void run(const ConvProblem& p, const float* source, const float* packed, const f
          const ConvOptions& options) {
   const Geometry g(p);
   const int64_t rows = p.n * g.out_y, row_floats = g.out_x * p.in_channels;
-  const int64_t pieces = piece_count(rows, row_floats);
+  const int64_t pieces = small_conv::pieces_of_rows(rows, row_floats);
   parallel_for(pieces, [&](int64_t piece) {
     thread_local Scratch scratch;
     const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;

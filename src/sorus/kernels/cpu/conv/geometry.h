@@ -46,4 +46,31 @@ struct Geometry {
   }
 };
 
+/// Taps [first, end) along an axis that lie within `length` positions, when tap 0 lies at `at`.
+struct Taps {
+  int64_t first, end;
+  Taps(int64_t at, int64_t count, int64_t dilation, int64_t length)
+      : first(at < 0 ? (-at + dilation - 1) / dilation : 0),
+        end(std::min(count, (length - at + dilation - 1) / dilation)) {
+    end = std::max(end, first);
+  }
+};
+
+/// Positions of a row of the result whose taps all lie within the input.
+struct Inner {
+  int64_t begin, end;
+  explicit Inner(const Geometry& g) : begin(std::min(g.out_x, (g.pad_x + g.stride_x - 1) / g.stride_x)) {
+    const int64_t last = g.in_x - 1 - (g.kernel_x - 1) * g.dilation_x + g.pad_x;
+    end = std::clamp(last < 0 ? 0 : last / g.stride_x + 1, begin, g.out_x);
+  }
+};
+
+/// Pieces of so many rows of the result, each of which stays in the second-level cache; as many for each of
+/// two threads.
+inline int64_t pieces_of_rows(int64_t rows, int64_t row_floats) {
+  constexpr int64_t kPieceFloats = 16 * 1024;
+  const int64_t wanted = std::min(rows, rows * row_floats / kPieceFloats + 1);
+  return wanted == 1 ? 1 : std::min(rows, (wanted + 1) / 2 * 2);
+}
+
 }  // namespace sorus::kernels::small_conv

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sorus/dispatch/kernel.h"
+#include "sorus/kernels/cpu/conv/image_conv.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Convolutions by the CPU's own kernels and by oneDNN: float32, and bfloat16 where oneDNN has kernels for
@@ -109,6 +110,33 @@ bool forward_has_pieces(const KernelCall& c) {
 }
 void forward_pieces(const KernelCall& c, const PieceTaker& taker) { compute_forward(c, &taker); }
 
+/// Images as they come, plane by plane.
+Refusal supports_image(const KernelCall& c) {
+  if (c.out[0].dtype != DType::kFloat32) return "it computes float32";
+  for (const Array& a : c.in)
+    if (a.present() && a.numel() == 0) return "an operand is empty";
+  const ConvProblem p = forward_problem(c);
+  if (c.out[0].numel() == 0 || !kernels::image_conv::takes(p)) return "it is for images of a few planes";
+  return kAccepted;
+}
+size_t image_workspace(const KernelCall& c) { return kernels::image_conv::workspace(forward_problem(c)); }
+void compute_image(const KernelCall& c, const PieceTaker* taker) {
+  const ConvProblem p = forward_problem(c);
+  kernels::image_conv::forward(p, c.in[0].as<float>(),
+                               c.prepacked ? static_cast<const float*>(c.prepacked) : c.in[1].as<float>(),
+                               p.has_bias ? c.in[2].as<float>() : nullptr, c.out[0].as<float>(), c.workspace,
+                               {.taker = taker, .weights_packed = c.prepacked != nullptr});
+}
+void image(const KernelCall& c) { compute_image(c, nullptr); }
+bool image_has_pieces(const KernelCall&) { return true; }
+void image_pieces(const KernelCall& c, const PieceTaker& taker) { compute_image(c, &taker); }
+size_t image_prepacked_bytes(const KernelCall& c) {
+  return kernels::image_conv::packed_bytes(forward_problem(c));
+}
+void image_prepack(const KernelCall& c, void* to) {
+  kernels::image_conv::pack_weights(forward_problem(c), c.in[1].as<float>(), static_cast<float*>(to));
+}
+
 size_t prepacked_bytes(const KernelCall& c) {
   return kernels::conv::packed_weights_bytes(forward_problem(c));
 }
@@ -153,6 +181,20 @@ const KernelRegistrar forward_registered{"conv",
                                           .prepacked_bytes = prepacked_bytes,
                                           .prepack = prepack},
                                          kLibraryRank};
+/// Asked before the one above.
+const KernelRegistrar image_registered{"conv",
+                                       {.name = "conv_image",
+                                        .in_layout = Layout::kContiguous,
+                                        .out_layout = Layout::kChannelsLast,
+                                        .supports = supports_image,
+                                        .workspace = image_workspace,
+                                        .run = image,
+                                        .has_pieces = image_has_pieces,
+                                        .run_pieces = image_pieces,
+                                        .prepacked_in = 1,
+                                        .prepacked_bytes = image_prepacked_bytes,
+                                        .prepack = image_prepack},
+                                       kLibraryRank + 1};
 const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                 {.name = "conv_backward_input_cpu",
                                                  .in_layout = Layout::kChannelsLast,
