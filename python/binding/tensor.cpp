@@ -89,8 +89,9 @@ nb::object python_number(const Tensor& t) {
 
 const Tensor& single(nb::handle self, const char* what) {
   const Tensor& t = tensor_of(self.ptr());
-  SORUS_CHECK(t.numel() == 1, ValueError, "{}: only a tensor of one element has a single value: got shape {}",
-              what, t.shape());
+  SORUS_CHECK(t.numel() == 1, ValueError,
+              "{}: only a tensor of one element has a single value: got shape {}, need one element", what,
+              t.shape());
   return t;
 }
 

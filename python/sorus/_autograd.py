@@ -122,7 +122,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=
     """
     if grad_position is None and weights is None:
         raise ValueError(
-            "value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights'"
+            "value_and_grad: nothing to differentiate for: got no 'grad_position' and no 'weights', need one "
+            "of them"
         )
     _check_function(fn, "value_and_grad")
     _check_positions(grad_position, "value_and_grad")

@@ -26,7 +26,8 @@ def conv_by(axes, x: Tensor, weight: Tensor, bias, stride, pad_mode, padding, di
     stride, dilation = _spatial(stride, axes, "stride"), _spatial(dilation, axes, "dilation")
     if pad_mode != "pad" and any((padding,) if isinstance(padding, int) else padding):
         raise ValueError(
-            f"conv{axes}d: padding needs pad_mode 'pad': got padding {padding} and pad_mode {pad_mode!r}"
+            f"conv{axes}d: padding does not fit pad_mode: got {padding} and {pad_mode!r}, need pad_mode 'pad'"
+            " or no padding"
         )
     if pad_mode == "same":
         padding = F.same_padding(x.shape[-axes:], weight.shape[2:], stride, dilation)

@@ -157,7 +157,8 @@ def average(x: Tensor, axis, weights, returned) -> Tensor | tuple[Tensor, Tensor
     if weights.shape != x.shape:
         if not _is_int(axis) or weights.ndim != 1 or weights.shape[0] != x.shape[axis]:
             raise ValueError(
-                f"average: 'weights' does not fit: got shape {weights.shape} for {x.shape} along {axis}"
+                f"average: 'weights' does not fit: got shape {weights.shape} for {x.shape} along {axis}, need"
+                " the same shape, or one weight for each place of one axis"
             )
         shape = [1] * x.ndim
         shape[axis] = -1
@@ -335,7 +336,9 @@ def digitize(x, bins, right) -> Tensor:
 def rollaxis(x: Tensor, axis: int, start: int) -> Tensor:
     """An axis moved to before another."""
     if not -x.ndim <= axis < x.ndim or not -x.ndim <= start <= x.ndim:
-        raise ValueError(f"rollaxis: axis is out of range: got {axis} to {start} for shape {x.shape}")
+        raise ValueError(
+            f"rollaxis: axis is out of range: got {axis} to {start} for shape {x.shape}, need axes of it"
+        )
     axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
     return F.movedim(x, (axis,), (start - 1 if axis < start else start,))
 
@@ -344,7 +347,8 @@ def select_first(conditions, choices, default) -> Tensor:
     """The choice of the first condition that holds."""
     if len(conditions) != len(choices) or not len(conditions):
         raise ValueError(
-            f"select: lists do not fit: got {len(conditions)} conditions and {len(choices)} choices"
+            f"select: lists do not fit: got {len(conditions)} conditions and {len(choices)} choices, need as "
+            "many of both"
         )
     result = _as_tensor(default)
     for condition, choice in reversed(list(zip(conditions, choices))):

@@ -141,7 +141,8 @@ def nll_pair(logits: Tensor, labels: Tensor, weight: Tensor, ignore_index, reduc
 def interpolate_by(x: Tensor, size, scale_factor, mode, align_corners, recompute_scale_factor):
     """Resized to a size or by factors."""
     if (size is None) == (scale_factor is None):
-        raise ValueError("interpolate: need either 'size' or 'scale_factor': got both or none")
+        both = "none" if size is None else "both"
+        raise ValueError(f"interpolate: sizes do not fit: got {both}, need either 'size' or 'scale_factor'")
     size = () if size is None else (size,) * (x.ndim - 2) if _is_int(size) else size
     factors = () if scale_factor is None else scale_factor
     return F.interpolate(x, mode, size, factors, bool(align_corners), bool(recompute_scale_factor))

@@ -51,7 +51,7 @@ def unique_by(x: Tensor, ordered, return_inverse, return_counts, dim):
         values, inverse, counts = F.unique(x, "sorted")
     else:
         if not -max(x.ndim, 1) <= dim < max(x.ndim, 1):
-            raise ValueError(f"unique: 'dim' is out of range: got {dim} for shape {x.shape}")
+            raise ValueError(f"unique: 'dim' is out of range: got {dim} for {x.shape}, need an axis of it")
         dim = dim % max(x.ndim, 1)
         rows = F.reshape(F.movedim(x, (dim,), (0,)), (x.shape[dim], -1))
         order = F.arange(0, x.shape[dim], 1, _int64)

@@ -99,8 +99,9 @@ def _make_pair(name: str, start: Any, kind: type, argument: str) -> None:
             raise TypeError(
                 f"set_{name}: {argument} has the wrong type: got {type(value).__name__}, need {kind.__name__}"
             )
-        if kind is int and value < (1 if name == "num_parallel_workers" else 0):
-            raise ValueError(f"set_{name}: {argument} is out of range: got {value}")
+        least = 1 if name == "num_parallel_workers" else 0
+        if kind is int and value < least:
+            raise ValueError(f"set_{name}: {argument} is out of range: got {value}, need {least} or more")
         _values[name] = value
 
     get.__name__, get.__doc__ = f"get_{name}", f"The setting {name}."

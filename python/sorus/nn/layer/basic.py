@@ -467,7 +467,9 @@ class Unflatten(Cell):
     def construct(self, input_x):
         axis = self.axis
         if not -input_x.ndim <= axis < input_x.ndim:
-            raise ValueError(f"Unflatten: 'axis' is out of range: got {axis} for shape {input_x.shape}")
+            raise ValueError(
+                f"Unflatten: 'axis' is out of range: got {axis} for shape {input_x.shape}, need an axis of it"
+            )
         axis %= input_x.ndim
         return ops.reshape(
             input_x, (*input_x.shape[:axis], *self.unflattened_size, *input_x.shape[axis + 1 :])
