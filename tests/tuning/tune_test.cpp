@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "sorus/base/clock.h"
 #include "sorus/base/error.h"
 #include "sorus/compiler/compile.h"
 #include "sorus/compiler/program.h"
@@ -37,8 +38,15 @@ const Tunable loops_that_move({.name = "tune_test.loops_that_move",
 std::atomic<int64_t> last_loops{0};
 std::atomic<bool> moves_bits{false};
 
-void spin(int64_t times) {
-  for (int64_t i = 0; i < times; ++i) __asm__ volatile("" ::"r"(i));
+/// A loop takes a nanosecond of this clock, all else 50 microseconds between two looks at it.
+std::atomic<double> passed_ns{0};
+void pass(double ns) {
+  for (double now = passed_ns; !passed_ns.compare_exchange_weak(now, now + ns);) {
+  }
+}
+double read_clock() {
+  pass(50e3);
+  return passed_ns;
 }
 
 const OpDef probe_op{
@@ -56,8 +64,7 @@ const KernelRegistrar kernel_registered{
            .run =
                [](const KernelCall& call) {
                  last_loops = loops.get();
-                 spin(loops.get());
-                 spin(loops_that_move.get());
+                 pass(static_cast<double>(loops.get() + loops_that_move.get()));
                  const float moved = moves_bits && loops.get() != loops.spec().initial ? 1.F : 0.F;
                  for (int64_t i = 0; i < call.out[0].numel(); ++i)
                    call.out[0].as<float>()[i] = call.in[0].as<float>()[i] + moved;
@@ -90,6 +97,7 @@ class Tune : public testing::Test {
     in = {Tensor(std::span<const float>(std::vector<float>(static_cast<size_t>(extent), 1.F)), {extent})};
     return in;
   }
+  ScopedClock clock_{read_clock};
   std::string path_ =
       (fs::temp_directory_path() / ("sorus_tune_test_" + std::to_string(getpid()) + ".db")).string();
   Database database_{path_};

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "sorus/base/clock.h"
 #include "sorus/base/denormals.h"
 #include "sorus/base/fork_mutex.h"
 #include "sorus/base/thread_pool.h"
@@ -40,10 +41,9 @@ class Run {
   [[gnu::noinline]] void time_steps(std::vector<double>& ns) {
     const DenormalControl control;
     for (const Step& s : b_.steps) {
-      const auto start = std::chrono::steady_clock::now();
+      const double start = monotonic_ns();
       run_step(s, {});
-      ns.push_back(
-          std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+      ns.push_back(monotonic_ns() - start);
     }
   }
 

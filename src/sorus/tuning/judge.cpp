@@ -1,10 +1,10 @@
 #include "sorus/tuning/judge.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
+#include "sorus/base/clock.h"
 #include "sorus/base/error.h"
 
 namespace sorus::tuning {
@@ -12,10 +12,9 @@ namespace {
 
 /// Nanoseconds of one of `repeats` runs.
 double time_of(const Workload& work, int64_t repeats) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = monotonic_ns();
   for (int64_t i = 0; i < repeats; ++i) work();
-  const auto passed = std::chrono::steady_clock::now() - start;
-  return std::chrono::duration<double, std::nano>(passed).count() / static_cast<double>(repeats);
+  return (monotonic_ns() - start) / static_cast<double>(repeats);
 }
 
 }  // namespace

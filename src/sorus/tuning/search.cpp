@@ -1,9 +1,10 @@
 #include "sorus/tuning/search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <set>
+
+#include "sorus/base/clock.h"
 
 namespace sorus::tuning {
 namespace {
@@ -15,16 +16,14 @@ class Search {
         compare_(compare),
         options_(options),
         random_(options.seed),
-        end_(std::chrono::steady_clock::now() +
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(options.seconds))) {}
+        end_(monotonic_ns() + 1e9 * options.seconds) {}
 
   SearchResult run();
 
  private:
   /// In steps from the least value, by parameter.
   using Point = std::vector<int>;
-  [[nodiscard]] bool is_over() const { return std::chrono::steady_clock::now() >= end_; }
+  [[nodiscard]] bool is_over() const { return monotonic_ns() >= end_; }
   [[nodiscard]] static int steps(const Tunable& p) { return static_cast<int>(p.values().size()); }
   [[nodiscard]] Point defaults() const;
   [[nodiscard]] Point random_point();
@@ -38,7 +37,7 @@ class Search {
   const Compare& compare_;
   SearchOptions options_;
   std::mt19937_64 random_;
-  std::chrono::steady_clock::time_point end_;
+  double end_;  ///< by monotonic_ns()
   std::set<Point> seen_;
   Verdict last_;
   int candidates_ = 0;
