@@ -49,7 +49,8 @@ void write_picture(const std::string& path, const sorus::Graph& graph) {
 void print_report(const sorus::ExecutableReport& r) {
   fmt::print(stderr, "nodes {}, of which {} in {} fused regions, kernel calls {}, views {}, ", r.nodes,
              r.fused_nodes, r.regions, r.steps, r.views);
-  fmt::print(stderr, "epilogues {}, bundled {}, at once with others {}, ", r.epilogues, r.bundled, r.tasks);
+  fmt::print(stderr, "epilogues {}, depth first {}, bundled {}, at once with others {}, ", r.epilogues,
+             r.depth_first, r.bundled, r.tasks);
   fmt::print(stderr, "layout conversions {}, in place {}, kept {}\n", r.conversions, r.in_place, r.kept);
   if (r.parts > 0)
     fmt::print(stderr, "parts of other engines {}, nodes in them {}, border copies {}\n", r.parts,

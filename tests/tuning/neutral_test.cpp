@@ -197,6 +197,12 @@ std::vector<Case> product_cases() {
          for (float f : {1.F, 2.F, 3.F}) out.push_back(tanh(matmul(mul(in[0], Tensor(f)), in[1])));
          return out;
        }},
+      {"one tap and depthwise",
+       {{2, 32, 40, 40}, {64, 32, 1, 1}, {64, 1, 3, 3}},
+       [](const TensorList& in) {
+         const Tensor expanded = relu(conv2d(in[0], in[1]));
+         return TensorList{relu(conv2d(expanded, in[2], {}, {.padding = {1}, .groups = 64}))};
+       }},
       convolution("few channels", {16, 3, 20, 20}, {8, 3, 5, 5}),
       convolution("many channels", {4, 32, 14, 14}, {64, 32, 3, 3}),
       convolution("one tap", {4, 64, 16, 16}, {96, 64, 1, 1}),

@@ -191,9 +191,12 @@ bool Binder::stays(const BoundArray& operand) const {
 
 /// The calls of a region, and those inside its calls.
 void Binder::count_nodes(const Graph& body, ExecutableReport& report) {
+  const Node& first = body.nodes.front();
+  const bool is_depth_first = first.body && first.body->nodes.back().body;
+  report.depth_first += is_depth_first ? 1 : 0;
   for (const Node& n : body.nodes) {
     if (n.body) {
-      ++(body.nodes.front().body ? report.bundled : report.epilogues);
+      if (!is_depth_first) ++(first.body ? report.bundled : report.epilogues);
       count_nodes(*n.body, report);
       continue;
     }
@@ -268,9 +271,11 @@ bool Binder::bind_region_call(const Node& node) {
   }
   Step step;
   step.region = program.get();
-  if (prepacked_bytes(program->prepacked_bytes) > 0 &&
-      stays(arrays[static_cast<size_t>(program->prepacked_in)]))
-    step.prepacked = binding_->prepacked.add(program->prepacked_bytes);
+  for (const RegionProgram::Prepacked& p : program->prepacked) {
+    const bool is_kept = stays(arrays[static_cast<size_t>(p.operand)]);
+    const int32_t number = binding_->prepacked.add(is_kept ? prepacked_bytes(p.bytes) : 0);
+    if (step.prepacked < 0) step.prepacked = number;
+  }
   if (program->workspace_bytes > 0)
     step.workspace = add_buffer(Place::kArena, -1, static_cast<int64_t>(program->workspace_bytes));
   push_step(step, node, arrays, in.size());

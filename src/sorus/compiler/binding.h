@@ -39,7 +39,7 @@ struct Step {
   uint32_t out_count = 0;
   int32_t workspace = -1;    ///< buffer, -1 for none
   int32_t part = -1;         ///< index of an engine's part, -1 for none
-  int32_t prepacked = -1;    ///< number of its operand among the prepacked ones, -1 for none
+  int32_t prepacked = -1;    ///< number of its (first) operand among the prepacked ones, -1 for none
   int32_t kept = -1;         ///< number among the steps whose results are kept, -1 for none
   bool takes_input = false;  ///< a result may be written over an input
   [[nodiscard]] bool is_copy() const { return !kernel && !tuned && !region && part < 0; }

@@ -178,7 +178,7 @@ class Run {
     const OpDef& op = *s.node->op;
     at_site(s, [&] {
       if (check_ && op.check_values) op.check_values({op, attrs, in, {}});
-      const Ref<Storage> packed = prepacked(s, s.kernel->prepacked_in, [&](void* to) {
+      const Ref<Storage> packed = prepacked(s, s.prepacked, s.kernel->prepacked_in, [&](void* to) {
         s.kernel->prepack({op, attrs, in, out}, to);
       });
       s.kernel->run({op, attrs, in, out, workspace, packed ? packed->data() : nullptr});
@@ -187,18 +187,19 @@ class Run {
 
   /// The copy that is kept of an operand, made now where it is time; null where there is none.
   template <class Pack>
-  Ref<Storage> prepacked(const Step& s, int operand, Pack pack) {
-    if (s.prepacked < 0) return nullptr;
+  Ref<Storage> prepacked(const Step& s, int32_t number, int operand, Pack pack) {
+    if (number < 0) return nullptr;
     const int32_t bound = b_.arrays[s.first + static_cast<uint32_t>(operand)].buffer;
     const Buffer& buffer = b_.buffers[static_cast<size_t>(bound)];
+    if (buffer.place != Place::kInput && buffer.place != Place::kConstant) return nullptr;
     const Value& value = buffer.place == Place::kInput ? *inputs_[static_cast<size_t>(buffer.index)]
                                                        : *b_.graph->constant(buffer.index).value();
     if (value.storage->is_external()) return nullptr;  // its bytes may change
     Ref<Storage> fresh;
-    if (Ref<Storage> kept = b_.prepacked.find(s.prepacked, value.id, &fresh)) return kept;
+    if (Ref<Storage> kept = b_.prepacked.find(number, value.id, &fresh)) return kept;
     if (!fresh) return nullptr;
     pack(fresh->data());
-    b_.prepacked.keep(s.prepacked, value.id, fresh);
+    b_.prepacked.keep(number, value.id, fresh);
     return fresh;
   }
 
@@ -211,11 +212,17 @@ class Run {
     const std::span<std::byte* const> all(data.data(), data.size());
     std::byte* workspace = s.workspace >= 0 ? base_[static_cast<size_t>(s.workspace)] : nullptr;
     at_site(s, [&] {
-      const int operand = s.region->prepacked_in;
-      const Ref<Storage> packed =
-          prepacked(s, operand, [&](void* to) { s.region->prepack(all[static_cast<size_t>(operand)], to); });
-      s.region->run({all.first(s.in_count), all.subspan(s.in_count), slots, workspace,
-                     packed ? packed->data() : nullptr});
+      SmallVector<Ref<Storage>, 2> kept;
+      SmallVector<const void*, 2> packed;
+      for (size_t k = 0; k < s.region->prepacked.size(); ++k) {
+        const int32_t operand = s.region->prepacked[k].operand;
+        kept.push_back(prepacked(s, s.prepacked + static_cast<int32_t>(k), operand, [&](void* to) {
+          s.region->prepack(k, all[static_cast<size_t>(operand)], to);
+        }));
+        packed.push_back(kept.back() ? kept.back()->data() : nullptr);
+      }
+      s.region->run(
+          {all.first(s.in_count), all.subspan(s.in_count), slots, workspace, {packed.data(), packed.size()}});
     });
   }
 

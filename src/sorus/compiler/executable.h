@@ -17,6 +17,7 @@ struct ExecutableReport {
   int nodes = 0;          ///< op calls, those inside regions included
   int regions = 0;        ///< steps that are whole fused regions
   int epilogues = 0;      ///< of these, products and convolutions with the calls that follow them
+  int depth_first = 0;    ///< regions that are two of these, of which the first runs as the second wants it
   int bundled = 0;        ///< regions that are part of a bundle, which is one step
   int fused_nodes = 0;    ///< op calls inside them, whose values between them are never materialized
   int parts = 0;          ///< steps that other engines run

@@ -23,6 +23,7 @@ constexpr std::array kPasses = {
     Pass{"partition", Exactness::kExact, partition, engines_wanted},
     Pass{"fuse", Exactness::kExact, fuse},
     Pass{"epilogue", Exactness::kExact, join_epilogues},
+    Pass{"depth_first", Exactness::kExact, run_depth_first},
     Pass{"order", Exactness::kExact, order},
     Pass{"recompute", Exactness::kExact, recompute, [] { return memory_limit() > 0; }},
     Pass{"bundle", Exactness::kExact, bundle, [] { return memory_limit() == 0; }},

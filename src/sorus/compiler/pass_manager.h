@@ -56,6 +56,9 @@ void partition(Graph& graph);            ///< gives calls to engines, and cuts t
 void fuse(Graph& graph);  ///< makes chains of elementwise calls, and of calls on rows, into calls of a body
 /// Joins products and convolutions with the elementwise calls that follow them. After fuse().
 void join_epilogues(Graph& graph);
+/// Lets convolutions of one tap run as the depthwise convolutions after them want their results. After
+/// join_epilogues().
+void run_depth_first(Graph& graph);
 void recompute(Graph& graph);  ///< computes values anew instead of keeping them, within memory_limit()
 void order(Graph& graph);      ///< puts calls that free memory as early as they can stand
 /// Joins small regions of one kind that do not need each other, as the updates of many parameters. Last,

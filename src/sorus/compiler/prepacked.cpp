@@ -40,6 +40,7 @@ int32_t PrepackedOperands::add(size_t bytes) {
 
 Ref<Storage> PrepackedOperands::find(int32_t operand, uint64_t id, Ref<Storage>* memory) {
   Operand& o = operands_[static_cast<size_t>(operand)];
+  if (o.bytes == 0) return nullptr;
   Ref<Storage> dropped;  // destroyed without the lock
   {
     std::lock_guard lock(fork_mutex_of(this));

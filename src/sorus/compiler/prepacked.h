@@ -19,7 +19,8 @@ class SORUS_API PrepackedOperands {
   PrepackedOperands& operator=(const PrepackedOperands&) = delete;
   ~PrepackedOperands();
 
-  /// One more operand, whose copy takes so many bytes; returns its number. Before the first run.
+  /// One more operand, whose copy takes so many bytes, 0 for none that is kept; returns its number. Before
+  /// the first run.
   int32_t add(size_t bytes);
   /// The copy for the value with this id. Null when there is none; `memory` is then set where the caller
   /// should make one there and keep() it.

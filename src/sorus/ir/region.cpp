@@ -12,7 +12,7 @@ RegionBinder& region_binder() {
 
 }  // namespace
 
-void RegionProgram::prepack(std::byte* /*operand*/, void* /*to*/) const {
+void RegionProgram::prepack(size_t /*index*/, std::byte* /*operand*/, void* /*to*/) const {
   SORUS_INTERNAL(false, "a region that has nothing to prepack is asked to");
 }
 

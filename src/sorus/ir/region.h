@@ -15,7 +15,8 @@ struct RegionCall {
   std::span<std::byte* const> out;  ///< and of the results
   std::span<const AttrsBox> slots;  ///< run-time attributes
   std::byte* workspace = nullptr;   ///< RegionProgram::workspace_bytes, aligned to 64
-  const void* prepacked = nullptr;  ///< what RegionProgram::prepack made of an operand, or null
+  /// What RegionProgram::prepack made of each of `RegionProgram::prepacked`, null where it made nothing.
+  std::span<const void* const> prepacked;
 };
 
 /// The body of a call, prepared to run at once over operands of given strides: what lies between its nodes
@@ -30,15 +31,18 @@ class SORUS_API RegionProgram {
 
   /// Computes the results, in pieces on the pool that are cut by shapes alone.
   virtual void run(const RegionCall& call) const = 0;
-  /// Prepares the operand `prepacked_in` for many calls; see Kernel::prepack.
-  virtual void prepack(std::byte* operand, void* to) const;
+  /// Prepares the operand of prepacked[index] for many calls; see Kernel::prepack.
+  virtual void prepack(size_t index, std::byte* operand, void* to) const;
 
   std::vector<Strides> in_strides;   ///< of the operands as it takes them: others are copied
   std::vector<Strides> out_strides;  ///< of the results; all are dense
   std::vector<uint64_t> in_place;    ///< by result: operands (bits) over which it may be written
   size_t workspace_bytes = 0;
-  int prepacked_in = -1;
-  size_t prepacked_bytes = 0;
+  struct Prepacked {
+    int32_t operand = -1;
+    size_t bytes = 0;  ///< that prepack() writes
+  };
+  std::vector<Prepacked> prepacked;  ///< operands, weights mostly, that can be prepared once for many calls
 };
 
 /// Prepares the body for operands as they are (their data is null), or returns null where it does not know

@@ -4,7 +4,7 @@
 
 #include "sorus/base/tunable.h"
 #include "sorus/compiler/pass_manager.h"
-#include "sorus/dispatch/kernel.h"
+#include "sorus/compiler/passes/ask_kernel.h"
 
 namespace sorus {
 namespace {
@@ -89,24 +89,6 @@ void Joiner::find_uses() {
       if (v != kNoValue) readers_[static_cast<size_t>(v)].push_back(at);
   }
   for (ValueId v : graph_.outputs) readers_[static_cast<size_t>(v)].push_back(kResult);
-}
-
-/// Asks the kernel of a call, whose types must be known, something that depends on types and attributes.
-template <class Question>
-bool ask_kernel(const Graph& graph, const Node& n, Question question) {
-  SmallVector<Array, 4> in;
-  SmallVector<Array, 2> out;
-  for (ValueId v : n.in)
-    in.push_back(v == kNoValue ? Array{} : Array{nullptr, graph.type(v).dtype, &graph.type(v).shape, {}});
-  for (ValueId v : n.out) out.push_back({nullptr, graph.type(v).dtype, &graph.type(v).shape, {}});
-  for (const Array& a : in)
-    if (a.present() && !a.shape->is_concrete()) return false;
-  for (const Array& a : out)
-    if (!a.shape->is_concrete() || a.numel() == 0) return false;
-  for (ValueId v : n.out)
-    if (!(graph.type(v).device == Device{})) return false;
-  const KernelCall call{*n.op, n.attrs.ref().data, {in.data(), in.size()}, {out.data(), out.size()}};
-  return question(choose_kernel(call, Device{}), call);
 }
 
 bool Joiner::is_head(const Node& n) const {

@@ -6,6 +6,7 @@
 #include "sorus/base/tunable.h"
 #include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/tile/bundle.h"
+#include "sorus/kernels/tile/depth_first.h"
 #include "sorus/kernels/tile/headed.h"
 
 namespace sorus::tile {
@@ -212,7 +213,7 @@ Slot Builder::define(ValueId v, Space space, int64_t per_row) {
   if (result == result_of_.end()) {
     slot = new_slot(row_bytes, true);
   } else {
-    const bool streams = row_bytes * program_->rows_ > streamed_bytes.get();
+    const bool streams = !head_.stays_near && row_bytes * program_->rows_ > streamed_bytes.get();
     slot = new_slot(row_bytes, streams);
     slots_[static_cast<size_t>(slot)].is_kept = streams;
     program_->stores_.push_back({result->second, slot, row_bytes, streams});
@@ -639,6 +640,7 @@ void Builder::find_in_place() {
 namespace {
 
 std::unique_ptr<RegionProgram> bind(const Graph& body, std::span<const Array> in) {
+  if (is_depth_first(body)) return bind_depth_first(body, in);
   if (is_bundle(body)) return bind_bundle(body, in);
   if (is_headed(body)) return bind_headed(body, in);
   return Builder(body, in).run();

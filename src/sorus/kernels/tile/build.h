@@ -13,7 +13,8 @@ namespace sorus::tile {
 /// it: they go through memory in its order.
 struct Head {
   int32_t operand = -1;
-  int64_t columns = 0;  ///< of its matrix, see ResultPiece
+  int64_t columns = 0;      ///< of its matrix, see ResultPiece
+  bool stays_near = false;  ///< the results are read where they were written, so none goes past the caches
 };
 
 /// Turns the body of a call into a program for operands of given strides. Used once.

@@ -262,7 +262,7 @@ void BundleProgram::run_member(const Member& m, int64_t piece, const RegionCall&
   for (int32_t i : m.in) in.push_back(call.in[static_cast<size_t>(i)]);
   SmallVector<std::byte*, 8> out;
   for (int32_t i : m.out) out.push_back(call.out[static_cast<size_t>(i)]);
-  m.program->run_piece(piece, {{in.data(), in.size()}, {out.data(), out.size()}, call.slots});
+  m.program->run_piece(piece, {{in.data(), in.size()}, {out.data(), out.size()}, call.slots, nullptr, {}});
 }
 
 /// All operands are read before a result is written, so these may take their places.
@@ -289,7 +289,7 @@ void BundleProgram::run_pack(const Pack& pack, const RegionCall& call) const {
   }
   SmallVector<std::byte*, 8> out;
   for (int64_t at : pack.out_at) out.push_back(scratch + at);
-  pack.program->run_piece(0, {{in.data(), in.size()}, {out.data(), out.size()}, call.slots});
+  pack.program->run_piece(0, {{in.data(), in.size()}, {out.data(), out.size()}, call.slots, nullptr, {}});
   for (size_t k = 0; k < pack.out_at.size(); ++k) {
     const std::byte* from = scratch + pack.out_at[k];
     const size_t size = dtype_size(first.body->type(first.body->outputs[k]).dtype);

@@ -98,6 +98,8 @@ class Program final : public RegionProgram {
   void run_piece(int64_t piece, const RegionCall& call) const;
   /// Of a program without rows.
   [[nodiscard]] int64_t elements() const { return rows_; }
+  /// Of the matrix of the head's result.
+  [[nodiscard]] int64_t columns() const { return columns_; }
   /// Computes the part of the results that belongs to a piece of the head's result, which is the operand
   /// `head` of a program that was built with one (Head). The address of that operand is not looked at.
   void run_on(const ResultPiece& piece, std::span<std::byte* const> in, std::span<std::byte* const> out,

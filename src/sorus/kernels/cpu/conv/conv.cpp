@@ -82,6 +82,28 @@ bool has_pieces(const ConvProblem& problem, ConvPass pass) {
   return onednn::conv_has_pieces(problem, pass);
 }
 
+bool gives_rows(const ConvProblem& problem) {
+  const ConvPass pass = ConvPass::kForward;
+  if (small_conv_preferred(problem, pass) || depthwise::supports(problem, pass)) return false;
+  if (tap_conv::preferred(problem, pass) || winograd::preferred(problem, pass)) return false;
+  return pointwise::takes(problem) && pointwise::gives_rows(problem);
+}
+
+void forward_rows(const ConvProblem& problem, const void* input, const void* packed_weights,
+                  const float* bias, int64_t begin, int64_t end, float* to) {
+  pointwise::forward_rows(problem, input, packed_weights, bias, begin, end, to);
+}
+
+bool takes_rows(const ConvProblem& problem) {
+  return !small_conv_preferred(problem, ConvPass::kForward) && depthwise::takes_rows(problem);
+}
+
+void forward_on_rows(const ConvProblem& problem, const RowSource& input, const void* weights,
+                     const float* bias, void* out, void* workspace, const ConvOptions& options) {
+  depthwise::forward_on_rows(problem, input, static_cast<const float*>(weights), bias,
+                             static_cast<float*>(out), workspace, options);
+}
+
 size_t packed_weights_bytes(const ConvProblem& problem) {
   if (small_conv_preferred(problem, ConvPass::kForward)) return 0;
   if (depthwise::supports(problem, ConvPass::kForward)) return depthwise::packed_bytes(problem);

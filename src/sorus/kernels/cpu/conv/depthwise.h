@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "sorus/base/export.h"
+#include "sorus/dispatch/row_kernel.h"
 #include "sorus/kernels/cpu/onednn/conv.h"
 
 /// Float32 convolutions of each channel with a kernel of its own, forward and (without a stride) the gradient
@@ -27,6 +28,13 @@ SORUS_API void forward(const onednn::ConvProblem& problem, const float* input, c
                        const onednn::ConvOptions& options = {});
 SORUS_API void backward_data(const onednn::ConvProblem& problem, const float* out_grad, const float* weights,
                              float* input_grad, void* workspace, const onednn::ConvOptions& options = {});
+
+/// Whether forward_on_rows() takes the problem: where there is work for several threads though few rows of
+/// the input are computed twice.
+[[nodiscard]] bool takes_rows(const onednn::ConvProblem& problem);
+/// forward() for an input, a matrix of positions by channels, that is computed as it is wanted.
+void forward_on_rows(const onednn::ConvProblem& problem, const RowSource& input, const float* weights,
+                     const float* bias, float* out, void* workspace, const onednn::ConvOptions& options);
 
 /// The weights of the forward pass, block of channels by block.
 [[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);

@@ -151,6 +151,15 @@ bool has_pieces(const ConvProblem& p, ConvPass pass) {
   return matmul::has_pieces(m);
 }
 
+bool gives_rows(const ConvProblem& p) {
+  return !has_stride(p) && matmul::gives_rows(product(p, ConvPass::kForward));
+}
+
+void forward_rows(const ConvProblem& p, const void* input, const void* packed_weights, const float* bias,
+                  int64_t begin, int64_t end, float* to) {
+  matmul::multiply_rows(product(p, ConvPass::kForward), input, packed_weights, bias, begin, end, to);
+}
+
 size_t packed_bytes(const ConvProblem& p) { return matmul::packed_b_bytes(product(p, ConvPass::kForward)); }
 
 void pack_weights(const ConvProblem& p, const void* weights, void* to) {

@@ -24,6 +24,12 @@ SORUS_API void backward_data(const onednn::ConvProblem& problem, const void* out
                              void* input_grad, void* workspace, const onednn::ConvOptions& options = {});
 /// False where the product has none, and where the result is put together afterwards.
 [[nodiscard]] bool has_pieces(const onednn::ConvProblem& problem, onednn::ConvPass pass);
+/// Whether forward_rows() takes the problem: float32 without strides, where no sum is cut.
+[[nodiscard]] bool gives_rows(const onednn::ConvProblem& problem);
+/// Positions [begin, end) of the result, counted through all images, on the calling thread; the bits are
+/// those of forward().
+void forward_rows(const onednn::ConvProblem& problem, const void* input, const void* packed_weights,
+                  const float* bias, int64_t begin, int64_t end, float* to);
 /// The weights of the forward pass as its product packs them.
 [[nodiscard]] size_t packed_bytes(const onednn::ConvProblem& problem);
 void pack_weights(const onednn::ConvProblem& problem, const void* weights, void* to);

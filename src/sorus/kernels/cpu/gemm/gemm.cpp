@@ -553,6 +553,40 @@ void pack_b(const MatmulProblem& problem, const float* b, float* to) {
   pack_all_b(Call(as_packed(problem)), b, to);
 }
 
+bool gives_rows(const MatmulProblem& problem) {
+  return problem.batch_count() == 1 && problem.k < kLongestSum && problem.a.col_stride == 1;
+}
+
+void multiply_rows(const MatmulProblem& problem, const float* a, const float* packed_b, const float* bias,
+                   int64_t begin, int64_t end, float* to) {
+  const int64_t columns = problem.n, depth = problem.k;
+  for (int64_t first = 0; first < depth; first += kShortDepth) {
+    Block block{end - begin,
+                std::min(kShortDepth, depth - first),
+                0,
+                a + begin * problem.a.row_stride + first,
+                problem.a.row_stride,
+                0,
+                kBlockRows,
+                nullptr,
+                panel(),
+                nullptr,
+                columns,
+                first == 0};
+    for (int64_t j = 0; j < columns; j += panel()) {
+      block.width = std::min(panel(), columns - j);
+      block.b = packed_b + j * depth + first * panel();
+      block.c = to + j;
+      block.far_a = j == 0;
+      HWY_DYNAMIC_DISPATCH(multiply_block)(block);
+    }
+  }
+  const bool relu = problem.activation == onednn::Activation::kRelu;
+  if (!bias && !relu) return;
+  for (int64_t i = 0; i < end - begin; ++i) HWY_DYNAMIC_DISPATCH(finish_row)
+  (columns, 1, to + i * columns, 0, bias, relu, to + i * columns);
+}
+
 void multiply(const MatmulProblem& problem, const float* a, const float* b, const float* bias, float* out,
               void* workspace, const PieceTaker* taker) {
   Call call(problem, taker != nullptr);

@@ -25,5 +25,8 @@ SORUS_API void multiply(const MatmulProblem& problem, const float* a, const floa
 [[nodiscard]] bool has_pieces(const MatmulProblem& problem);
 [[nodiscard]] SORUS_API size_t packed_b_bytes(const MatmulProblem& problem);
 SORUS_API void pack_b(const MatmulProblem& problem, const float* b, float* to);
+[[nodiscard]] SORUS_API bool gives_rows(const MatmulProblem& problem);
+SORUS_API void multiply_rows(const MatmulProblem& problem, const float* a, const float* packed_b,
+                             const float* bias, int64_t begin, int64_t end, float* to);
 
 }  // namespace sorus::kernels::gemm

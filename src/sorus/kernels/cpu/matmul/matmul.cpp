@@ -42,6 +42,14 @@ bool has_pieces(const MatmulProblem& problem) {
   return gemm::takes(problem) ? gemm::has_pieces(problem) : onednn::matmul_has_pieces(problem);
 }
 
+bool gives_rows(const MatmulProblem& problem) { return takes_own(problem) && gemm::gives_rows(problem); }
+
+void multiply_rows(const MatmulProblem& problem, const void* a, const void* packed_b, const float* bias,
+                   int64_t begin, int64_t end, float* to) {
+  gemm::multiply_rows(problem, static_cast<const float*>(a), static_cast<const float*>(packed_b),
+                      problem.has_bias ? bias : nullptr, begin, end, to);
+}
+
 size_t packed_b_bytes(const MatmulProblem& problem) {
   return takes_own(problem) ? gemm::packed_b_bytes(problem) : onednn::packed_matmul_b_bytes(problem);
 }

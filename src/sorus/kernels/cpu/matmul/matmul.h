@@ -34,4 +34,11 @@ SORUS_API void multiply(const MatmulProblem& problem, const void* a, const void*
 /// packed belongs to this process and CPU: it must not be stored.
 SORUS_API void pack_b(const MatmulProblem& problem, const void* b, void* to);
 
+/// Whether multiply_rows() takes the problem: one float32 matrix by the own kernels, whose sums are not cut.
+[[nodiscard]] SORUS_API bool gives_rows(const MatmulProblem& problem);
+/// Computes rows [begin, end) of the product on the calling thread, one after the other from `to` on; the
+/// bits are those of multiply(). b comes packed.
+SORUS_API void multiply_rows(const MatmulProblem& problem, const void* a, const void* packed_b,
+                             const float* bias, int64_t begin, int64_t end, float* to);
+
 }  // namespace sorus::kernels::matmul

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sorus/dispatch/kernel.h"
+#include "sorus/dispatch/row_kernel.h"
 #include "sorus/kernels/cpu/conv/image_conv.h"
 #include "sorus/ops/nn/attributes.h"
 
@@ -137,6 +137,20 @@ void image_prepack(const KernelCall& c, void* to) {
   kernels::image_conv::pack_weights(forward_problem(c), c.in[1].as<float>(), static_cast<float*>(to));
 }
 
+bool forward_gives_rows(const KernelCall& c) { return kernels::conv::gives_rows(forward_problem(c)); }
+void forward_rows(const KernelCall& c, int64_t begin, int64_t end, void* to) {
+  const ConvProblem p = forward_problem(c);
+  kernels::conv::forward_rows(p, c.in[0].data, c.prepacked, p.has_bias ? c.in[2].as<float>() : nullptr, begin,
+                              end, static_cast<float*>(to));
+}
+bool forward_takes_rows(const KernelCall& c) { return kernels::conv::takes_rows(forward_problem(c)); }
+void forward_on_rows(const KernelCall& c, const RowSource& rows, const PieceTaker& taker) {
+  const ConvProblem p = forward_problem(c);
+  kernels::conv::forward_on_rows(p, rows, c.prepacked ? c.prepacked : c.in[1].data,
+                                 p.has_bias ? c.in[2].as<float>() : nullptr, c.out[0].data, c.workspace,
+                                 {.taker = &taker, .weights_packed = c.prepacked != nullptr});
+}
+
 size_t prepacked_bytes(const KernelCall& c) {
   return kernels::conv::packed_weights_bytes(forward_problem(c));
 }
@@ -195,6 +209,11 @@ const KernelRegistrar image_registered{"conv",
                                         .prepacked_bytes = image_prepacked_bytes,
                                         .prepack = image_prepack},
                                        kLibraryRank + 1};
+const RowKernelRegistrar rows_registered{"conv_cpu",
+                                         {.gives_rows = forward_gives_rows,
+                                          .compute_rows = forward_rows,
+                                          .takes_rows = forward_takes_rows,
+                                          .run_on_rows = forward_on_rows}};
 const KernelRegistrar backward_input_registered{"conv_backward_input",
                                                 {.name = "conv_backward_input_cpu",
                                                  .in_layout = Layout::kChannelsLast,
