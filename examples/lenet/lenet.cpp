@@ -81,7 +81,6 @@ void show(train::Model& model, train::Batches& data, int64_t count = 8) {
 void run(const Options& o) {
   set_mode(o.mode == "graph" ? Mode::kGraph : Mode::kPyNative);
   set_seed(o.seed);
-  data::set_config({.seed = static_cast<uint32_t>(o.seed)});
   auto train_data = train::pipeline_batches(batches(o.data, "train", o.batch, true));
   auto test_data = train::pipeline_batches(batches(o.data, "test", o.batch, false));
 

@@ -83,7 +83,6 @@ def main():
     args = parser.parse_args()
     ms.set_context(mode=ms.GRAPH_MODE if args.mode == "graph" else ms.PYNATIVE_MODE)
     ms.set_seed(args.seed)
-    ds.config.set_seed(args.seed)
 
     folders = [pathlib.Path(args.data) / usage for usage in ("train", "test")]
     train_folder, test_folder = (f if f.is_dir() else f.parent for f in folders)

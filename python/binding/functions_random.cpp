@@ -49,7 +49,7 @@ Tensor initial_truncated_normal(const Shape& shape, double sigma, double mean) {
   return nn::initialize(nn::truncated_normal(sigma, mean), shape);
 }
 bool set_seeds(int64_t seed) {
-  default_generator().set_seed(static_cast<uint64_t>(seed));
+  set_seed(static_cast<uint64_t>(seed));
   seeded().clear();
   return true;
 }

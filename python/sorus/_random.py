@@ -1,6 +1,5 @@
 """The seed of everything random and what draws initial values."""
 
-from . import _core
 from . import _functions as F
 
 _state = {"seed": None}
@@ -16,7 +15,6 @@ def set_seed(seed):
         raise ValueError(f"set_seed: 'seed' is out of range: got {seed}, need 0 or more")
     np.random.seed(seed % 2**32)
     F.set_seeds(seed)
-    _core.data.set_seed(seed % 2**32)
     _state["seed"] = seed
 
 

@@ -69,9 +69,9 @@ inline Dataset numbers(int64_t n, SamplerPtr sampler = sequential_sampler()) {
   return from_tensors({"x"}, {Tensor(std::span<const int64_t>(items), Shape{n})}, std::move(sampler));
 }
 
-/// The int64 of the first column, epoch after epoch.
+/// The int64 of the first column, epoch after epoch; without a seed in the order of the process.
 inline std::vector<std::vector<int64_t>> epochs_of(const Dataset& dataset, int64_t epochs = 1,
-                                                   uint32_t seed = 0) {
+                                                   std::optional<uint32_t> seed = 0) {
   auto iterator = dataset.iterate({.epochs = epochs, .seed = seed});
   std::vector<std::vector<int64_t>> out;
   for (int64_t e = 0; e < epochs; ++e) {
@@ -83,7 +83,7 @@ inline std::vector<std::vector<int64_t>> epochs_of(const Dataset& dataset, int64
   }
   return out;
 }
-inline std::vector<int64_t> rows_of_epoch(const Dataset& dataset, uint32_t seed = 0) {
+inline std::vector<int64_t> rows_of_epoch(const Dataset& dataset, std::optional<uint32_t> seed = 0) {
   return epochs_of(dataset, 1, seed).front();
 }
 

@@ -385,6 +385,10 @@ def test_settings():
     first = np.random.rand()
     ds.config.set_seed(3)
     assert ds.config.get_seed() == 3 and np.random.rand() == first
+    ms.set_seed(2**32 + 5)
+    assert ds.config.get_seed() == 5
+    ds.config.set_seed(3)
+    assert ds.config.get_seed() == 3
     ds.config.set_num_parallel_workers(3)
     assert ds.config.get_num_parallel_workers() == 3
     with pytest.raises(ValueError):

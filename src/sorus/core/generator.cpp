@@ -13,9 +13,16 @@ KeyScope*& key_scope() {
   return scope;
 }
 
-}  // namespace
+ForkMutex& seed_mutex() {
+  static auto& mutex = *new ForkMutex;
+  return mutex;
+}
 
-namespace {
+/// Guarded by seed_mutex().
+ProcessSeed& seed_of_process() {
+  static ProcessSeed seed;
+  return seed;
+}
 
 /// A block of the counter gives at least two numbers of any dtype.
 uint64_t blocks_of(int64_t count) { return static_cast<uint64_t>(count) / 2 + 1; }
@@ -84,6 +91,15 @@ Generator& default_generator() {
   return generator;
 }
 
-void set_seed(uint64_t seed) { default_generator().set_seed(seed); }
+void set_seed(uint64_t seed) {
+  default_generator().set_seed(seed);
+  std::lock_guard lock(seed_mutex());
+  seed_of_process() = {seed, seed_of_process().times + 1};
+}
+
+ProcessSeed process_seed() {
+  std::lock_guard lock(seed_mutex());
+  return seed_of_process();
+}
 
 }  // namespace sorus

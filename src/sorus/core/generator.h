@@ -36,12 +36,13 @@ class SORUS_API Generator {
   uint64_t offset_ = 0;
 };
 
+/// Internal: what a KeyScope does.
 enum class KeyUse { kNote, kRepeat };
 
-/// While it lives, the keys that this thread draws from any generator are added to `keys` in order, or those
-/// in `keys` are given out again in order and the generators stay where they are: for functions that are
-/// called twice and must compute the same. Scopes nest: keys noted within a scope that repeats are its keys.
-/// Drawing more keys than there are to repeat throws ValueError.
+/// Internal: while it lives, the keys that this thread draws from any generator are added to `keys` in order,
+/// or those in `keys` are given out again in order and the generators stay where they are: for functions that
+/// are called twice and must compute the same. Scopes nest: keys noted within a scope that repeats are its
+/// keys. Drawing more keys than there are to repeat throws ValueError.
 class SORUS_API KeyScope {
  public:
   KeyScope(std::vector<Tensor>& keys, KeyUse use);
@@ -61,7 +62,18 @@ class SORUS_API KeyScope {
 
 /// The generator that functions use when none is given.
 [[nodiscard]] SORUS_API Generator& default_generator();
-/// Seeds the default generator.
+/// Seeds everything random of the process: the default generator, and so initial values and random ops, and
+/// the pipelines of data that start from now on, whose orders and random transforms take the seed modulo
+/// 2^32.
 SORUS_API void set_seed(uint64_t seed);
+
+/// Internal: what set_seed was given last, and how often it was called, by which rooms above notice a new
+/// seed.
+struct ProcessSeed {
+  uint64_t seed = 0;
+  uint64_t times = 0;
+};
+/// Internal: the seed of the process as it is now. Thread-safe.
+[[nodiscard]] SORUS_API ProcessSeed process_seed();
 
 }  // namespace sorus

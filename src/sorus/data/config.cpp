@@ -4,17 +4,25 @@
 
 #include "sorus/base/error.h"
 #include "sorus/base/fork_mutex.h"
+#include "sorus/core/generator.h"
 
 namespace sorus::data {
 namespace {
 
 ForkMutex& mutex = *new ForkMutex;
 Config current;
+uint64_t seeds_seen = 0;  // calls of sorus::set_seed that `current` knows of
 
 }  // namespace
 
 Config config() {
+  const ProcessSeed process = process_seed();
   std::lock_guard lock(mutex);
+  // The process's seed is that of pipelines too: of set_seed and set_config, what was called last holds.
+  if (process.times > seeds_seen) {
+    current.seed = static_cast<uint32_t>(process.seed);
+    seeds_seen = process.times;
+  }
   return current;
 }
 
@@ -26,8 +34,10 @@ void set_config(const Config& config) {
               config.num_parallel_workers);
   SORUS_CHECK(config.queue_bytes >= 1, ValueError,
               "dataset.config: queue_bytes is out of range: got {}, need 1 or more", config.queue_bytes);
+  const ProcessSeed process = process_seed();
   std::lock_guard lock(mutex);
   current = config;
+  seeds_seen = process.times;
 }
 
 }  // namespace sorus::data

@@ -11,13 +11,14 @@ namespace sorus::data {
 inline constexpr uint32_t kNoSeed = 5489;
 
 struct Config {
-  uint32_t seed = kNoSeed;
+  uint32_t seed = kNoSeed;           ///< that of sorus::set_seed, if it was called later than set_config
   int64_t prefetch_size = 16;        ///< rows of the last stage that wait at most, unless they are small
   int64_t num_parallel_workers = 8;  ///< kept for programs that ask; the engine has one budget of workers
   int64_t queue_bytes = 64LL << 20;  ///< bytes that wait for the reader at most
 };
 [[nodiscard]] SORUS_API Config config();  ///< the settings as they are now
-/// Throws ValueError when a field is out of range.
+/// Sets all of them; change what config() gives to keep the others. Throws ValueError when a field is out of
+/// range.
 SORUS_API void set_config(const Config& config);
 
 }  // namespace sorus::data
