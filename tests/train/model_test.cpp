@@ -204,9 +204,40 @@ TEST_F(Files, LoadingNamesEverythingThatDoesNotFit) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
   EXPECT_EQ(checksum(net.parameters()), before);
-  LoadReport report = load_checkpoint(path, net, nullptr, false);
+}
+
+TEST_F(Files, NamesThatOneSideLacksAreToldAndTheRestIsLoaded) {
+  std::string path = (folder_ / "some.ckpt").string();
+  std::vector<Parameter> file = {Parameter(Tensor(1.F), "conv.wieght"),
+                                 Parameter(Tensor({1.F, 2.F, 3.F}, {3}), "fc.bias")};
+  save_checkpoint(path, file);
+  Net net;
+  uint64_t before = checksum(net.parameters());
+  EXPECT_THROW(load_checkpoint(path, net, nullptr, true), ValueError);
+  EXPECT_EQ(checksum(net.parameters()), before);
+  testing::internal::CaptureStderr();
+  LoadReport report = load_checkpoint(path, net);
+  std::string told = testing::internal::GetCapturedStderr();
   EXPECT_EQ(report.missing, (std::vector<std::string>{"conv.weight", "fc.weight"}));
-  EXPECT_EQ(report.unexpected, (std::vector<std::string>{"conv.wieght", "zzz"}));
+  EXPECT_EQ(report.unexpected, (std::vector<std::string>{"conv.wieght"}));
+  EXPECT_NE(told.find("missing     conv.weight (near: conv.wieght)"), std::string::npos) << told;
+  for (const Parameter& p : net.parameters())
+    if (p.name() == "fc.bias") {
+      EXPECT_EQ(p.value().to_vector<float>(), (std::vector<float>{1, 2, 3}));
+    }
+}
+
+TEST_F(Files, ANetworkTakesItsWeightsFromACheckpointOfTraining) {
+  std::string path = (folder_ / "training.ckpt").string();
+  Net net, other;
+  optim::Adam optimizer(net.trainable_params(), optim::constant_rate(0.05));
+  save_checkpoint(path, net, &optimizer);
+  testing::internal::CaptureStderr();
+  LoadReport report = load_checkpoint(path, other);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("unexpected  moment1."), std::string::npos);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_EQ(report.unexpected.size(), optimizer.state().size());
+  EXPECT_EQ(checksum(other.parameters()), checksum(net.parameters()));
 }
 
 TEST(TensorBatches, GiveEveryRowOnceAnEpochInAnOrderOfTheSeed) {

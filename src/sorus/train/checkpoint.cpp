@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sorus/base/log.h"
 #include "sorus/formats/checkpoint.h"
 
 namespace sorus::train {
@@ -103,14 +104,13 @@ LoadReport load_checkpoint(const std::string& path, std::span<const Parameter> p
   std::map<std::string, Tensor> values;
   for (formats::CheckpointEntry& entry : formats::read_checkpoint(path))
     if (auto* tensor = std::get_if<Tensor>(&entry.value)) values[entry.name] = std::move(*tensor);
-  if (strict) {
-    LoadReport report = match(parameters, values, [](const Parameter&, const Tensor&) {});
-    SORUS_CHECK(report.clean(), ValueError,
-                "load_checkpoint: {} does not fit the network:\n{}\nneed a file of this network: one with "
-                "the state of "
-                "an optimizer wants that optimizer too, and strict = false loads what fits",
-                path, report.text());
-  }
+  LoadReport report = match(parameters, values, [](const Parameter&, const Tensor&) {});
+  SORUS_CHECK(strict ? report.clean() : report.misshaped.empty(), ValueError,
+              "load_checkpoint: {} does not fit the network, none is loaded: got\n{}\nneed {}", path,
+              report.text(), strict ? "the names and types of this network" : "values of this network");
+  if (!report.clean())
+    log_warning("load_checkpoint: names of {} and of the network differ, the rest is loaded:\n{}", path,
+                report.text());
   return assign_parameters(parameters, values);
 }
 

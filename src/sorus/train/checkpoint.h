@@ -35,12 +35,14 @@ SORUS_API void save_checkpoint(const std::string& path, std::span<const Paramete
 SORUS_API void save_checkpoint(const std::string& path, nn::Cell& network,
                                const optim::Optimizer* optimizer = nullptr);
 
-/// Reads a `.ckpt` file into the parameters. With `strict` throws ValueError, naming all that does not fit,
-/// and loads nothing then; otherwise loads what fits and reports.
+/// Reads a `.ckpt` file into the parameters. Names that only the file or only the network has are warned of,
+/// in one list, and reported: a file with the state of an optimizer gives a network its weights. Throws
+/// ValueError, with one list of all that does not fit, and loads nothing, if a value has another shape or
+/// dtype; with `strict` also if a name is missing or unexpected.
 SORUS_API LoadReport load_checkpoint(const std::string& path, std::span<const Parameter> parameters,
-                                     bool strict = true);
+                                     bool strict = false);
 SORUS_API LoadReport load_checkpoint(const std::string& path, nn::Cell& network,
-                                     const optim::Optimizer* optimizer = nullptr, bool strict = true);
+                                     const optim::Optimizer* optimizer = nullptr, bool strict = false);
 
 /// FNV-1a hash of the bytes of all values, in order: equal for equal bits.
 [[nodiscard]] SORUS_API uint64_t checksum(std::span<const Parameter> parameters);
