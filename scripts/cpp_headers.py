@@ -2,7 +2,8 @@
 
 A contract belongs to the declarations that follow it without a blank line or another contract between: a
 group. `///<` after a declaration belongs to that one alone. Private members, `detail` namespaces, friends,
-forward declarations and macros are left out.
+deleted functions, forward declarations, specializations, macros, and what has a contract that begins with
+`Internal:` are left out.
 """
 
 from __future__ import annotations
@@ -39,10 +40,16 @@ class Declaration:
 
 @dataclass
 class Group:
-    """Declarations under one contract, which may be empty."""
+    """Declarations under one contract, which may be empty; `protected` for members that subclasses use."""
 
     contract: str
+    protected: bool = False
     declarations: list[Declaration] = field(default_factory=list)
+
+    @property
+    def internal(self) -> bool:
+        """Whether the contract says that programs have no business with it."""
+        return self.contract.startswith("Internal:")
 
 
 @dataclass
@@ -69,7 +76,7 @@ def read_header(root: Path, path: str) -> Header:
     """The public declarations of a header."""
     text = (root / "src" / path).read_text(encoding="utf-8")
     reader = _Reader(text)
-    groups = reader.scope(0, len(text), public=True)
+    groups = reader.scope(0, len(text), access="public")
     return Header(path, reader.about, groups)
 
 
@@ -96,8 +103,8 @@ class _Reader:
         self._plain = blank(text)
         self.about = ""
 
-    def scope(self, begin: int, end: int, public: bool) -> list[Group]:
-        """The groups between two places of the text, at namespace or class scope."""
+    def scope(self, begin: int, end: int, access: str) -> list[Group]:
+        """The groups between two places of the text, at namespace or class scope; `access` holds at first."""
         groups: list[Group] = []
         contract: list[str] = []
         group: Group | None = None
@@ -113,8 +120,8 @@ class _Reader:
                 if group is not None:
                     group, contract = None, []
                 contract.append(line[3:].removeprefix(" "))
-            elif access := re.match(r"(public|protected|private):$", line):
-                public, group, contract = access[1] != "private", None, []
+            elif label := re.match(r"(public|protected|private):$", line):
+                access, group, contract = label[1], None, []
             elif line.startswith(("//", "#")) or not self._plain[place:stop].strip(" ;"):
                 pass
             else:
@@ -124,12 +131,12 @@ class _Reader:
                     if contract:
                         self.about = "\n".join(contract)
                     name, first, last = inner
-                    groups += self.scope(first, last, public=True) if name != "detail" else []
+                    groups += self.scope(first, last, "public") if name != "detail" else []
                     group, contract = None, []
-                elif public and (made := self._declaration(place, following)):
+                elif access != "private" and (made := self._declaration(place, following)):
                     if group is None:
-                        group = Group("\n".join(contract))
-                        groups.append(group)
+                        group = Group("\n".join(contract), access == "protected")
+                        groups += [] if group.internal else [group]
                     group.declarations.append(made)
             place = following
         return groups
@@ -168,7 +175,7 @@ class _Reader:
     def _bare_declaration(self, begin: int, end: int) -> Declaration | None:
         plain = self._plain[begin:end].strip()
         line = self._text.count("\n", 0, begin) + 1
-        if plain.startswith(("friend", "static_assert", "extern template")) or "= delete" in plain:
+        if plain.startswith(("friend", "static_assert", "extern template")) or plain.endswith("= delete;"):
             return None
         if alias := _ALIAS.match(plain):
             return Declaration("alias", alias[1], self._cleaned(begin, end), line)
@@ -186,15 +193,15 @@ class _Reader:
 
     def _type(self, kind: str, name: str, begin: int, end: int, line: int) -> Declaration | None:
         opening = self._plain.find("{", begin, end)
-        if opening < 0:  # a forward declaration
-            return None
+        if opening < 0 or re.search(rf"\b{name}(?:<|::)", self._plain[begin:opening]):
+            return None  # a forward declaration or a specialization
         closing = self._plain.rindex("}", begin, end)
         head = _NOISE.sub("", " ".join(self._text[begin:opening].split()))
         if kind.startswith("enum"):
             body = " ".join(re.sub(r"//.*", "", self._text[opening + 1 : closing]).split())
             return Declaration("type", name, f"{head} {{ {body} }};", line)
         made = Declaration("type", name, head + ";", line)
-        made.members = self.scope(opening + 1, closing, public=kind == "struct")
+        made.members = self.scope(opening + 1, closing, "public" if kind == "struct" else "private")
         return made
 
     def _head(self, begin: int, end: int) -> str:

@@ -29,6 +29,8 @@ SOURCE_PAGES = {
     "train": ("sorus.train",),
     "mint.nn": ("sorus.mint.nn", "sorus.mint.optim"),
     "dataset": ("sorus.dataset", "sorus.dataset.transforms", "sorus.dataset.vision", "sorus.dataset.config"),
+    "amp": ("sorus.amp",),
+    "communication": ("sorus.communication",),
     "dtype_and_initializer": ("sorus.common.dtype", "sorus.common.initializer"),
 }
 ROW_PAGES = {
@@ -54,7 +56,11 @@ def member_lines(groups: list[Group], depth: int) -> list[str]:
     """Members of a type as lines of code, contracts as comments."""
     lines: list[str] = []
     indent = "  " * depth
+    protected = False
     for group in groups:
+        if group.protected != protected:
+            protected = group.protected
+            lines.append(indent[1:] + ("protected:" if protected else "public:"))
         lines += [f"{indent}/// {line}".rstrip() for line in group.contract.splitlines()]
         for declaration in group.declarations:
             lines += [indent + line for line in declaration_lines(declaration)]
@@ -152,12 +158,15 @@ def class_entry(name: str, cls: type) -> str:
 
 
 def source_page(module_name: str) -> str:
-    """Classes and functions that a module gives out, by name."""
+    """Classes and functions that a module gives out, by name: not what it only imports from others."""
     module = importlib.import_module(module_name)
     text = ""
+    given = getattr(module, "__all__", dir(module))
     for name in sorted(n for n in dir(module) if not n.startswith("_")):
         value = getattr(module, name)
-        if getattr(value, "__module__", "").startswith("sorus") and name not in ("Tensor", "TensorType"):
+        place = getattr(value, "__module__", "")
+        own = name in given or place in (module_name, "sorus._core")
+        if own and place.startswith("sorus") and name not in ("Tensor", "TensorType"):
             text += value_entry(name, value)
     return text
 

@@ -20,6 +20,7 @@ import cpp_headers  # noqa: E402
 import doc_pages  # noqa: E402
 import test_summary as summary  # noqa: E402
 import write_examples  # noqa: E402
+import write_reference  # noqa: E402
 from cpp_functions import find_functions  # noqa: E402
 
 
@@ -301,6 +302,81 @@ def test_contracts_are_read_from_headers(tmp_path: Path) -> None:
         "second": "Both of them.",
         "noted": "says it here",
     }
+
+
+MARKED = """\
+/// About the room.
+namespace sorus {
+class Later;
+/// Cannot be copied.
+class SORUS_API Single {
+ public:
+  Single(const Single&) = delete;
+  Single& operator=(const Single&) = delete;
+  virtual ~Single() = default;
+  /// For all.
+  void open();
+
+ protected:
+  /// For subclasses.
+  void inner();
+
+ private:
+  void own();
+};
+/// Internal: for the rooms above.
+struct Token {
+  int id = 0;
+};
+/// Internal: the token.
+Token* token();
+/// The count.
+int after();
+template <class T>
+struct Named {
+  int x = 0;
+};
+template <>
+struct Named<int> {
+  int y = 0;
+};
+}  // namespace sorus
+template <>
+struct fmt::formatter<sorus::Single> {
+  int z = 0;
+};
+"""
+
+
+def test_marks_and_members_in_headers(tmp_path: Path) -> None:
+    write(tmp_path, "src/sorus/sorus.h", '#include "sorus/base/a.h"\n')
+    write(tmp_path, "src/sorus/base/a.h", MARKED)
+    groups = cpp_headers.read_header(tmp_path, "sorus/base/a.h").groups
+    assert [d.name for g in groups for d in g.declarations] == ["Single", "after", "Named"]
+    members = groups[0].declarations[0].members
+    assert [(g.contract, g.protected, [d.name for d in g.declarations]) for g in members] == [
+        ("", False, ["~Single"]),
+        ("For all.", False, ["open"]),
+        ("For subclasses.", True, ["inner"]),
+    ]
+    page = write_reference.cpp_pages(tmp_path)["base.md"]
+    assert "  /// For all.\n  void open();\n protected:\n  /// For subclasses.\n  void inner();\n};" in page
+    assert "Token" not in page and "own" not in page and "delete" not in page
+
+
+def test_the_reference_lists_what_programs_are_made_of() -> None:
+    pages = write_reference.cpp_pages(ROOT)
+    for page, heads in {
+        "nn.md": ["class Cell {"],
+        "optim.md": ["class Optimizer {", "struct ParameterGroup {"],
+        "core.md": ["class Tensor {", "class Parameter {", "class Shape {", "enum class DType"],
+        "data.md": ["class Dataset {", "class DatasetIterator {", "class Sampler {", "class Transform :"],
+        "engine.md": ["class Engine {"],
+    }.items():
+        for head in heads:
+            assert f"\n{head}" in pages[page], head
+    for internal in ("class HandleToken", "class HandleLog", "handle_log()", "class KeyScope"):
+        assert internal not in pages["core.md"]
 
 
 def test_functions_need_contracts(tmp_path: Path) -> None:

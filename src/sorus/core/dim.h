@@ -50,7 +50,7 @@ class Dim {
 
   int64_t raw_ = 0;
 };
-
+/// a / b, rounded down. Throws ValueError for b = 0.
 Dim floor_divide(Dim a, Dim b);
 
 }  // namespace sorus

@@ -65,7 +65,7 @@ struct BFloat16 {
 [[nodiscard]] SORUS_API std::string_view dtype_name(DType t);
 /// The inverse of dtype_name. Throws ValueError for a name it does not know.
 [[nodiscard]] SORUS_API DType dtype_from_name(std::string_view name);
-
+/// Floating types; of these the two of 16 bits.
 [[nodiscard]] constexpr bool is_floating(DType t) { return t >= DType::kFloat16; }
 [[nodiscard]] constexpr bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 /// Signed and unsigned integers; bool is not one.

@@ -12,7 +12,7 @@ namespace sorus {
 class Generator;
 class TensorHandle;
 
-/// Refers to a handle without keeping it alive. Thread-safe.
+/// Internal: refers to a handle without keeping it alive. Thread-safe.
 class SORUS_API HandleToken {
  public:
   explicit HandleToken(TensorHandle* handle) : handle_(handle) {}
@@ -36,9 +36,9 @@ class SORUS_API HandleToken {
   TensorHandle* handle_;
 };
 
-/// Hears of the state that a program touches while it is installed on this thread: handles read and written,
-/// keys drawn. A boundary needs it to undo the writes of a segment that fails;
-/// replayed programs turn handles read into inputs and handles written into outputs, and draw keys again.
+/// Internal: hears of the state that a program touches while it is installed on this thread: handles read
+/// and written, keys drawn. A boundary needs it to undo the writes of a segment that fails; replayed programs
+/// turn handles read into inputs and handles written into outputs, and draw keys again.
 class SORUS_API HandleLog {
  public:
   virtual ~HandleLog() = default;
@@ -47,10 +47,10 @@ class SORUS_API HandleLog {
   /// The generator gave out `key` for `count` numbers.
   virtual void drawn(Generator& from, int64_t count, const Tensor& key) = 0;
 };
-/// The log of this thread, null when none is installed.
+/// Internal: the log of this thread, null when none is installed.
 [[nodiscard]] SORUS_API HandleLog*& handle_log();
 
-/// A place that holds a tensor and outlives its values: what `Parameter` and a Python Tensor object are.
+/// Internal: a place that holds a tensor and outlives its values: a `Parameter`, a Python Tensor object.
 /// Neither copied nor moved. Threads may read it by load() and write it by set() at the same time: each gets
 /// one whole value or another. get() needs that nobody writes while its result is used, which the lock of
 /// Python's interpreter grants the binding.
@@ -108,7 +108,7 @@ class SORUS_API TensorHandle {
   mutable std::shared_ptr<HandleToken> token_;
 };
 
-/// What a Parameter refers to: a handle with a name and what training needs to know of it.
+/// Internal: what a Parameter refers to: a handle with a name and what training needs to know of it.
 struct SORUS_API ParameterState : TensorHandle {
   using TensorHandle::TensorHandle;
   std::string name;
