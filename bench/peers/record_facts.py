@@ -3,7 +3,8 @@
 Each section is a function below; its docstring says what it holds. Numbers that differ from run to run are
 replaced by <number>. Run it with the Python of setup_mindspore.sh and a folder that has MNIST's four files,
 compressed or not:
-    build/peers/mindspore/bin/python bench/peers/record_facts.py MNIST_FOLDER
+    build/peers/mindspore/bin/python bench/peers/record_facts.py MNIST_FOLDER [SECTION ...]
+With sections named it records those alone and keeps the others as they stand.
 """
 
 import collections
@@ -27,6 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tests/python")]
 import mindspore.dataset as ds  # noqa: E402
 import numpy as np  # noqa: E402
 from facts_data import attempt, images, pipelines, resized, spec, vision_transforms  # noqa: E402
+from facts_training import fitting  # noqa: E402
 from mindspore import Model, Parameter, Tensor, nn, ops, train  # noqa: E402
 from mindspore.common.initializer import initializer  # noqa: E402
 
@@ -591,6 +593,7 @@ SECTIONS = {
         metrics,
         printing,
         training,
+        fitting,
         checkpoints,
         vision_transforms,
         pipelines,
@@ -602,19 +605,26 @@ SECTIONS = {
 
 
 def main() -> None:
-    """Records all sections."""
+    """Records all sections, or those that are named."""
     ms.set_context(mode=ms.PYNATIVE_MODE)
     ms.runtime.launch_blocking()
-    record: dict[str, Any] = {"images": images(pathlib.Path(sys.argv[1]).resolve())}
-    pictures = [
-        np.frombuffer(bytes.fromhex(row[2]), row[0]).reshape(row[1]) for row in record["images"]["first two"]
-    ]
-    record["resized"] = resized(*pictures)
-    record |= {name: section() for name, section in SECTIONS.items()}
+    chosen = sys.argv[2:] or ["images", "resized", *SECTIONS]
+    kept = json.loads(OUTPUT.read_text()) if sys.argv[2:] else {}
+    record: dict[str, Any] = {}
+    for name in ("images", "resized", *SECTIONS):
+        if name not in chosen:
+            record[name] = kept[name]
+        elif name == "images":
+            record[name] = images(pathlib.Path(sys.argv[1]).resolve())
+        elif name == "resized":
+            pairs = record["images"]["first two"]
+            record[name] = resized(*(np.frombuffer(bytes.fromhex(r[2]), r[0]).reshape(r[1]) for r in pairs))
+        else:
+            record[name] = SECTIONS[name]()
     abouts = {**SECTIONS, "images": images, "resized": resized}
     parts = [f'"mindspore": {json.dumps(ms.__version__)}']
     for name, section in record.items():
-        rows = {"about": inspect.getdoc(abouts[name]), **section}
+        rows = {"about": ""} | section | {"about": inspect.getdoc(abouts[name])}
         body = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in rows.items())
         parts.append(f"{json.dumps(name)}: {{\n{body}\n}}")
     OUTPUT.write_text("{\n" + ",\n".join(parts) + "\n}\n")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _d, _float32, _int32, _int64, _is_int, _numbers, _spatial
+from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers, _spatial, _write
 from .elementwise import logit
 from .matrices import qr
 from .nn import max_pool_by
@@ -336,3 +336,13 @@ def unravel_index(indices: Tensor, dims):
         parts.append(F.mod(rest, Tensor(n, indices.dtype)))
         rest = F.floor_div(rest, Tensor(n, indices.dtype))
     return F.stack(list(reversed(parts)), 0)
+
+
+def apply_momentum(variable: Tensor, accumulation: Tensor, rate, gradient: Tensor, momentum, nesterov, scale):
+    """One step of Momentum: writes the accumulation and the variable, and gives the variable's new value."""
+    rate, momentum = (F.cast(_as_tensor(v), _float32) for v in (rate, momentum))
+    gradient = gradient if scale == 1 else F.mul(gradient, float(scale))
+    made = F.rule_momentum(variable, accumulation, gradient, rate, momentum, bool(nesterov))
+    for handle, value in zip((variable, accumulation), made):
+        _write(handle, value)
+    return made[0]

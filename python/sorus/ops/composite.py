@@ -103,15 +103,18 @@ class HyperMap:
             )
         rows = list(zip(*args))
         made = [self._apply(ops, row) for row in (reversed(rows) if self.reverse else rows)]
-        return type(args[0])(reversed(made) if self.reverse else made)
+        return _sequence_as(args[0], reversed(made) if self.reverse else made)
 
 
 class Map(HyperMap):
     """Applies a function to corresponding items of sequences, one level deep."""
 
     def _apply(self, ops, args):
-        return (
-            type(args[0])(ops(*row) for row in zip(*args))
-            if isinstance(args[0], (tuple, list))
-            else ops(*args)
-        )
+        if not isinstance(args[0], (tuple, list)):
+            return ops(*args)
+        return _sequence_as(args[0], (ops(*row) for row in zip(*args)))
+
+
+def _sequence_as(like, items):
+    """A list for a list and a tuple for any tuple: what is made of parameters need not be parameters."""
+    return list(items) if isinstance(like, list) else tuple(items)

@@ -7,7 +7,7 @@ from .. import nn
 from .._context import ParallelMode  # noqa: F401: its old place
 from .._core import Tensor, dtypes
 from ..nn.cell import Cell
-from .callback import CallbackManager, InternalCallbackParam, RunContext
+from .callback import CallbackManager, InternalCallbackParam, LambdaCallback, RunContext, TimeMonitor
 from .metrics import Loss, get_metrics
 
 _half, _single = dtypes["float16"], dtypes["float32"]
@@ -58,6 +58,12 @@ class _Modes:
 
 def _run_callbacks(callbacks):
     return callbacks if isinstance(callbacks, CallbackManager) else CallbackManager(callbacks)
+
+
+def _watches_training_only(callback):
+    """Whether `fit` leaves a callback out of its evaluations: those of the package that say nothing of them."""
+    ours = type(callback).__module__.startswith("sorus.train.callback")
+    return ours and not isinstance(callback, (TimeMonitor, LambdaCallback))
 
 
 def _arguments(batch, what, loss_fn):
@@ -233,17 +239,14 @@ class Model:
             parallel_mode="stand_alone",
             device_number=1,
             train_dataset=dataset,
-            valid_dataset=valid_dataset,
             list_callback=manager._callbacks,
             train_dataset_element=None,
             dataset_sink_mode=False,
-            eval_results=None,
-            metrics=None,
             last_save_ckpt_step=None,
             latest_ckpt_file=None,
-            cur_epoch_num=initial_epoch,
+            loss_scale_mananger=self._loss_scale_manager,  # the name it is known by
+            initial_step=0,
             cur_step_num=initial_epoch * batches.size(),
-            net_outputs=None,
         )
         context = RunContext(state)
         with manager, _Modes(self._train_network, True), self._on_exception(manager, state):
@@ -254,6 +257,8 @@ class Model:
                 if valid_dataset is not None and due(number):
                     self._evaluate_during_training(valid_dataset, manager, state)
                 manager.tell("on_train_epoch_end", context)
+                state.pop("metrics", None)
+                state.pop("eval_results", None)
                 if context.get_stop_requested():
                     break
             manager.tell("on_train_end", context)
@@ -294,10 +299,12 @@ class Model:
             manager.update_loss_scale(bool(outputs[1]))
 
     def _evaluate_during_training(self, dataset, manager, state):
-        results = self._evaluate(dataset, manager)
-        state.metrics = results
-        state.eval_results = copy.copy(results)
-        state.update({f"eval_{name}": value for name, value in results.items()})
+        """Evaluates in the run context of training: what evaluation sets of it alone is set back."""
+        kept = {name: state[name] for name in ("cur_step_num", "batch_num", "net_outputs", "mode")}
+        watching = CallbackManager([c for c in manager._callbacks if not _watches_training_only(c)])
+        mean_loss = Loss() if self._eval_indexes is None or self._eval_indexes[0] != -1 else None
+        self._evaluate(dataset, watching, state, mean_loss)
+        state.update(kept)
 
     # --------------------------------------------------------------------------------------- eval and predict
 
@@ -305,23 +312,30 @@ class Model:
         """Values of the metrics by name, over one epoch of the dataset."""
         if not self._metric_fns:
             raise ValueError("eval: no metrics: got none, need them in Model(..., metrics=...)")
-        return self._evaluate(valid_dataset, _run_callbacks(callbacks))
-
-    def _evaluate(self, dataset, manager):
-        batches = _Batches(dataset, "eval")
-        for metric in self._metric_fns.values():
-            metric.clear()
+        manager = _run_callbacks(callbacks)
         state = InternalCallbackParam(
-            eval_network=self._eval_network,
             network=self._network,
-            valid_dataset=dataset,
-            batch_num=batches.size(),
-            mode="eval",
             cur_epoch_num=1,
-            cur_step_num=0,
             list_callback=manager._callbacks,
             dataset_sink_mode=False,
             net_outputs=None,
+        )
+        with manager:
+            return self._evaluate(valid_dataset, manager, state)
+
+    def _evaluate(self, dataset, manager, state, mean_loss=None):
+        """The metrics; in `state` they stand too, and with `mean_loss` beside it as `eval_loss` in
+        `eval_results`.
+        """
+        batches = _Batches(dataset, "eval")
+        for metric in self._metric_fns.values():
+            metric.clear()
+        state.update(
+            eval_network=self._eval_network,
+            valid_dataset=dataset,
+            batch_num=batches.size(),
+            mode="eval",
+            cur_step_num=0,
         )
         context = RunContext(state)
         loss_fn = self._loss_fn if type(self._eval_network) is nn.WithEvalCell else None
@@ -330,21 +344,26 @@ class Model:
             manager.tell("on_eval_epoch_begin", context)
             for batch in batches.epoch():
                 state.cur_step_num += 1
+                state.eval_dataset_element = batch
                 manager.tell("on_eval_step_begin", context)
                 args, kwargs = _arguments(batch, "eval", loss_fn)
                 state.net_outputs = self._eval_network(*args, **kwargs)
-                self._update_metrics(state.net_outputs)
+                self._update_metrics(state.net_outputs, mean_loss)
                 manager.tell("on_eval_step_end", context)
                 if context.get_stop_requested():
                     break
-            results = {name: metric.eval() for name, metric in self._metric_fns.items()}
-            state.metrics = state.eval_results = results
             manager.tell("on_eval_epoch_end", context)
+            results = {name: metric.eval() for name, metric in self._metric_fns.items()}
+            state.metrics = results
+            if mean_loss is not None:
+                state.eval_results = {**copy.deepcopy(results), "eval_loss": mean_loss.eval()}
             manager.tell("on_eval_end", context)
         return results
 
-    def _update_metrics(self, outputs):
+    def _update_metrics(self, outputs, mean_loss=None):
         outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        if mean_loss is not None:
+            mean_loss.update(outputs[self._eval_indexes[0] if self._eval_indexes else 0])
         for metric in self._metric_fns.values():
             if self._eval_indexes is None or metric.indexes is not None:
                 metric.update(*outputs)

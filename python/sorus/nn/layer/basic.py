@@ -327,14 +327,53 @@ class Pad(Cell):
 
 
 class Unfold(Cell):
-    """Patches of an image as channels."""
+    """Patches of an image as channels.
+
+    `ksizes`, `strides` and `rates` are [1, rows, columns, 1]: size, step and dilation of patches. With
+    `padding` "same" zeros are added so that patches begin at every step, with "valid" none. The input is
+    (N, C, H, W); the result has the channels of a patch's first element, then those of its second, row by
+    row: (N, rows * columns * C, H', W').
+
+    >>> from sorus import nn, ops
+    >>> nn.Unfold([1, 2, 2, 1], [1, 2, 2, 1], [1, 2, 2, 1])(ops.ones((2, 3, 6, 6))).shape
+    (2, 12, 2, 2)
+    """
 
     def __init__(self, ksizes, strides, rates, padding="valid"):
         super().__init__()
+        for name, value in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+            if not isinstance(value, (tuple, list)):
+                raise TypeError(
+                    f"Unfold: '{name}' has the wrong type: got {type(value).__name__}, need a tuple or a list"
+                )
+            ints = len(value) == 4 and all(isinstance(v, int) and not isinstance(v, bool) for v in value)
+            if not ints or value[0] != 1 or value[3] != 1 or min(value) < 1:
+                raise ValueError(
+                    f"Unfold: '{name}' is not usable: got {value}, need [1, rows, columns, 1], ints above 0"
+                )
+        if not isinstance(padding, str) or padding.lower() not in ("same", "valid"):
+            raise ValueError(f"Unfold: unknown 'padding': got {padding!r}, need 'same' or 'valid'")
         self.ksizes, self.strides, self.rates, self.padding = ksizes, strides, rates, padding
 
     def construct(self, x):
-        return ops.extract_image_patches(x, self.ksizes, self.strides, self.rates, self.padding)
+        if x.ndim != 4:
+            raise ValueError(f"Unfold: input has the wrong rank: got shape {x.shape}, need (N, C, H, W)")
+        sizes, steps, rates = (tuple(v[1:3]) for v in (self.ksizes, self.strides, self.rates))
+        spans = [(size - 1) * rate + 1 for size, rate in zip(sizes, rates)]
+        if self.padding.lower() == "same":
+            lacks = [
+                max((-(-extent // step) - 1) * step + span - extent, 0)
+                for extent, step, span in zip(x.shape[2:], steps, spans)
+            ]
+            before = [lack // 2 for lack in lacks]
+            x = _functions.pad(x, (0, 0, *before), (0, 0, *(lack - b for lack, b in zip(lacks, before))))
+        if any(span > extent for span, extent in zip(spans, x.shape[2:])):
+            raise ValueError(f"Unfold: input is smaller than a patch: got shape {x.shape}, need {spans} or more")
+        counts = [(extent - span) // step + 1 for extent, span, step in zip(x.shape[2:], spans, steps)]
+        columns = ops.unfold(x, sizes, rates, 0, steps)
+        patches = sizes[0] * sizes[1]
+        columns = columns.reshape(x.shape[0], x.shape[1], patches, *counts).swapaxes(1, 2)
+        return columns.reshape(x.shape[0], patches * x.shape[1], *counts)
 
 
 class Norm(Cell):

@@ -9,6 +9,7 @@ from ... import _core
 from ..._near import near_names
 from ..._core import Tensor
 from ...common.parameter import Parameter, ParameterTuple
+from ...ops import AssignAdd, HyperMap, Map
 from ..cell import Cell
 from ..layer.container import CellList
 from ..learning_rate_schedule import LearningRateSchedule
@@ -136,6 +137,7 @@ class Optimizer(Cell):
     "weight_decay" and "grad_centralization", and at most one with "order_params" alone, the order in which
     gradients come. Weight decay leaves out parameters with "beta" or "gamma" in their names unless parameters
     are grouped. `learning_rate` is a number, a list of rates by step, a Tensor or a LearningRateSchedule.
+    Subclasses have `parameters`, `map_` and `hyper_map`, and `assignadd` to count with.
     """
 
     __signature__ = _ConstructorSignature()
@@ -160,6 +162,9 @@ class Optimizer(Cell):
         self.need_scale = self.loss_scale != 1.0
         self.reciprocal_scale = 1.0 / self.loss_scale
         self.param_length = len(order)
+        self.map_, self.map_reverse = Map(), Map(None, True)
+        self.hyper_map, self.hyper_map_reverse = HyperMap(), HyperMap(None, True)
+        self.assignadd = AssignAdd()
         self.global_step = Parameter(Tensor([0], _int32), name="global_step", requires_grad=False)
         self._set_decays(groups, order, _check_decay(weight_decay))
         self._set_rates(groups, order, _rate_of(learning_rate, "learning_rate"))

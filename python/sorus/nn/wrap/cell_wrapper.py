@@ -1,9 +1,11 @@
 """A network with its loss, with its gradients, with a whole training step."""
 
 from ... import _autograd
+from ..._context import ParallelMode
 from ..._core import Tensor, dtypes
 from ...common.parameter import Parameter, ParameterTuple
 from ..cell import Cell
+from ..layer.basic import Identity
 
 
 class WithLossCell(Cell):
@@ -96,14 +98,12 @@ class TrainOneStepCell(Cell):
         self.grad_no_sens = _autograd.GradOperation(get_by_list=True)
         self.sens = 1.0 if sens is None else sens
         self.return_grad = return_grad
+        self.sense_flag = sens is not None and sens != 1.0
+        self.parallel_mode = ParallelMode.STAND_ALONE
         self.reducer_flag = False
+        self.grad_reducer = Identity()
         if return_grad:
             self.weights_name = [p.name for p in optimizer.parameters]
-
-    @property
-    def grad_reducer(self):
-        """Gradients summed over processes: there is one."""
-        return lambda gradients: gradients
 
     def construct(self, *inputs):
         loss, gradients = scaled_value_and_grad(self.network, inputs, self.weights, self.sens)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import _functions as F
+from ... import _functions as F, ops
 from ..._core import Tensor, dtypes
 from ...common.parameter import Parameter
 from ..cell import Cell
@@ -73,11 +73,20 @@ class FixedLossScaleUpdateCell(Cell):
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     """A training step whose loss is scaled; a step whose gradients overflow changes nothing but the scale.
 
-    `scale_sense` is a Tensor (fixed) or an update cell. Gives (loss, overflow, scale).
+    `scale_sense` is a Tensor (fixed) or an update cell. Gives (loss, overflow, scale). Subclasses find the
+    parts that a step of their own is made of: `grad`, `weights`, `hyper_map`, `grad_reducer`, the primitives
+    `reduce_sum`, `less_equal`, `equal`, `logic_not` and `allreduce`, the numbers `base` (1.0) and `base0` (0).
     """
 
     def __init__(self, network, optimizer, scale_sense):
         super().__init__(network, optimizer)
+        self.hyper_map = ops.HyperMap()
+        self.base, self.base0 = Tensor(1, _float32), Tensor(0, _int32)
+        self.reduce_sum, self.reduce_all = ops.ReduceSum(), ops.ReduceAll()
+        self.less_equal, self.equal, self.logic_not = ops.LessEqual(), ops.Equal(), ops.LogicalNot()
+        self.allreduce = ops.AllReduce()
+        self.is_distributed = False
+        self.gpu_target = self.ascend_910a_target = self.ascend_910b_target = False
         self.loss_scaling_manager = None
         if isinstance(scale_sense, Cell):
             self.loss_scaling_manager = scale_sense
@@ -97,8 +106,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.scale_sense.set_data(sens, slice_shape=True)
 
     def get_overflow_status(self, status, compute_output):  # noqa: ARG002
-        """Whether any of the gradients is not finite."""
-        return any(not bool(F.all(F.isfinite(g))) for g in compute_output)
+        """Whether any of the gradients is not finite, as a Tensor of bool."""
+        return Tensor(any(not bool(F.all(F.isfinite(g))) for g in compute_output))
 
     def start_overflow_check(self, pre_cond, compute_input):
         """Nothing has to begin: gradients are looked at."""

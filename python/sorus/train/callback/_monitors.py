@@ -5,6 +5,7 @@ import sys
 import time
 
 from ... import _core
+from ..._core import Tensor
 from ..._warn import warn
 from ._callback import Callback, loss_of, step_in_epoch
 
@@ -44,7 +45,6 @@ class LossMonitor(Callback):
         metrics = state.get("metrics")
         if metrics:
             print(f"Eval result: epoch {state.cur_epoch_num}, metrics: {metrics}", flush=True)
-            state.metrics = None
 
 
 class TimeMonitor(Callback):
@@ -119,7 +119,6 @@ class ProgressBar(Callback):
             line = f"epoch {state.cur_epoch_num}/{state.epoch_num}: loss {loss:.4f}, {seconds:.1f} s"
         for name, value in (state.get("metrics") or {}).items():
             line += f", {name} {value:.4f}" if isinstance(value, float) else f", {name} {value}"
-        state.metrics = None
         print(line + ("\033[K" if self._terminal else ""), flush=True)
 
 
@@ -164,21 +163,24 @@ class LambdaCallback(Callback):
 
 
 class History(Callback):
-    """Keeps the mean loss of each epoch, and in `fit` the metrics: `history.epoch["net_output"]` and by
-    name.
+    """Keeps what each epoch gave: its number in `epoch["epoch"]`, the mean of the network's (first) result
+    in `history["net_output"]`, and where it was evaluated each metric in `history` by its name.
     """
 
     def __init__(self):
         self.history = {}
+        self.epoch = None
 
     def begin(self, run_context):  # noqa: ARG002
-        self.epoch = {}
+        self.epoch = {"epoch": []}
 
     def epoch_end(self, run_context):
         state = run_context.original_args()
-        self.epoch.setdefault("epoch", []).append(state.get("cur_epoch_num", 1))
-        self.history.setdefault("net_output", []).append(state.get("net_outputs"))
-        for name, value in (state.get("eval_results") or {}).items():
+        self.epoch["epoch"].append(state.get("cur_epoch_num", 1))
+        output = state.get("net_outputs")
+        if isinstance(output, (tuple, list)) and output and isinstance(output[0], Tensor):
+            output = output[0]
+        if isinstance(output, Tensor):
+            output = output.asnumpy().mean()
+        for name, value in {"net_output": output, **(state.get("metrics") or {})}.items():
             self.history.setdefault(name, []).append(value)
-        if "train_network" in state and state.train_network is not None:
-            state.train_network._history = self

@@ -85,12 +85,15 @@ class EarlyStopping(_Watcher):
             return
         self.stopped_epoch = state.cur_epoch_num
         run_context.request_stop()
-        for p, best in self._best_weights or ():
-            p.set_data(best)
+        if self._best_weights is not None:
+            if self.verbose:
+                print("Restoring model weights from the end of the best epoch.", flush=True)
+            for p, best in self._best_weights:
+                p.set_data(best)
 
     def on_train_end(self, run_context):  # noqa: ARG002
         if self.verbose and self.stopped_epoch > 0:
-            print(f"Epoch {self.stopped_epoch}: early stopping", flush=True)
+            print(f"Epoch {self.stopped_epoch:05d}: early stopping", flush=True)
 
 
 class ReduceLROnPlateau(_Watcher):
@@ -136,8 +139,8 @@ class ReduceLROnPlateau(_Watcher):
                 self._reduce(state.cur_epoch_num, rate)
 
     def _reduce(self, epoch, rate):
-        new = max(float(rate) * self.factor, self.min_lr)
-        rate.set_data(Tensor(new, rate.dtype))
+        new = max(rate.value() * self.factor, Tensor(self.min_lr, rate.dtype))
+        rate.set_data(new)
         self.cooldown_counter, self.wait = self.cooldown, 0
         if self.verbose:
-            print(f"Epoch {epoch}: ReduceLROnPlateau reducing learning rate to {new}.", flush=True)
+            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {new}.", flush=True)
