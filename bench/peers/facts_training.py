@@ -7,7 +7,7 @@ from typing import Any
 
 import mindspore.dataset as ds
 import numpy as np
-from facts_data import attempt, spec
+from facts_data import attempt
 from mindspore import Model, Parameter, Tensor, nn, ops, train
 
 import mindspore as ms

@@ -57,6 +57,7 @@ _LAZY_NAMES = {
     "save_program": "_programs",
     "trace_program": "_programs",
     "run_check": "_check",
+    "is_tensor": "ops",
 }
 _LAZY_NAMES.update(
     dict.fromkeys(

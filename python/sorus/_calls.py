@@ -108,7 +108,7 @@ def with_hooks(cell, args, kwargs):
     return output
 
 
-def _identity(value, observe):
+def observed(value, observe):
     """`value` unchanged, whose gradients pass through `observe(gradients) -> gradients`."""
     sources = _tree.tensors(value)
 
@@ -141,5 +141,5 @@ def _with_backward_hooks(cell, args, kwargs):
                 hook(cell, (None,), gradients)
         return gradients
 
-    output = cell._compute(*_identity(args, at_input), **kwargs)
-    return _identity(output, at_output)
+    output = cell._compute(*observed(args, at_input), **kwargs)
+    return observed(output, at_output)

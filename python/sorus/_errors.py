@@ -35,7 +35,35 @@ def restated(error, function, arguments, keywords):
     """The error to raise instead of `error`, which a call of a function of rows has raised."""
     from ._rows import spellings_of
 
-    return _retold(error, function.__name__, lambda: " or ".join(spellings_of(function)), arguments, keywords)
+    told = _retold(error, function.__name__, lambda: " or ".join(spellings_of(function)), arguments, keywords)
+    if told is error and type(error) is TypeError and "_told" in error.__dict__:
+        error.args = (_in_names_of(function, str(error), arguments, keywords),)
+    return told
+
+
+_OF_WRONG_TYPE = r"(.*\bargument ')(\w+)(' has the wrong type: got (\w+), .*)"
+
+
+def _in_names_of(function, text, arguments, keywords):
+    """The text of an error with the user's argument for one of what the function is composed of: the argument
+    of the type that the error is about, when there is one such alone.
+    """
+    import re
+
+    from ._rows import signatures_of
+
+    found = re.fullmatch(_OF_WRONG_TYPE, text, re.DOTALL)
+    signatures = signatures_of(function) if found else []
+    if not found or any(found[2] in s.parameters for s in signatures):
+        return text
+    for signature in signatures:
+        try:
+            given = signature.bind(*arguments, **keywords).arguments
+        except TypeError:
+            continue
+        names = [name for name, value in given.items() if type(value).__name__ == found[4]]
+        return found[1] + names[0] + found[3] if len(names) == 1 else text
+    return text
 
 
 def told_in(error, cell, arguments, keywords):

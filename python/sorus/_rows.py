@@ -103,17 +103,26 @@ def spellings_of(function):
 
 def signature_of(function):
     """What inspect.signature says: the first way to call it."""
+    return signatures_of(function)[0]
+
+
+def signatures_of(function):
+    """Those of all ways to call it."""
     import inspect
 
-    text = spellings_of(function)[0]
-    made = eval(f"lambda {text[text.index('(') + 1 : text.rindex(')')]}: 0", _CONSTANTS)  # noqa: S307
-    return inspect.signature(made)
+    return [
+        inspect.signature(eval(f"lambda {text[text.index('(') + 1 : text.rindex(')')]}: 0", _CONSTANTS))  # noqa: S307
+        for text in spellings_of(function)
+    ]
 
 
 def _words_of(call):
-    """What the function of a call does; nothing for calls of calls, which no function's words describe."""
+    """What the function of a call does; nothing for calls of calls, which no function's words describe, but
+    for dtypes by name.
+    """
     _, target, arguments, _ = call
-    if any(kind == "call" for kind, *_ in arguments):
+    calls = [target for kind, target, *_ in arguments if kind == "call"]
+    if any(getattr(inner, "__name__", "") != "named_dtype" for inner in calls):
         return ""
     return _core.op_doc(target) if isinstance(target, str) else target.__doc__ or ""
 

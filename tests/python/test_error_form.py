@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sorus import Parameter, Tensor, mint, nn, ops
 from sorus import numpy as snp
+from sorus._rows import signature_of
 from sorus.mint.nn import functional
 
 _FORM = re.compile(r"^[\w.\- ]+: .*: got .*need", re.S)
@@ -185,3 +186,23 @@ def test_sums_in_signal_handlers_are_not_lost():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert variable.asnumpy().tolist() == [20_000 + handled]
+
+
+@pytest.mark.parametrize("name", ops._functions.names())
+def test_a_wrong_type_is_told_with_the_argument_of_the_user(name):
+    """Whatever the function is composed of."""
+    signature = signature_of(getattr(ops, name))
+    named = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    x = Tensor(np.ones((2, 3), np.float32))
+    for parameter in named:
+        given = {p.name: x for p in named if p.default is p.empty}
+        given[parameter.name] = _Strange()
+        try:
+            getattr(ops, name)(**given)
+        except Exception as error:  # noqa: BLE001 - of any kind; what it says counts
+            said = re.search(r"argument '(\w+)' has the wrong type: got _Strange", str(error))
+            assert said is None or said[1] == parameter.name
+
+
+class _Strange:
+    """Of no type that any function takes."""

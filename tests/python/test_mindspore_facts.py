@@ -29,6 +29,7 @@ MODULES = (
     ".dataset.vision",
     ".common",
     ".common.initializer",
+    ".numpy",
 )
 RECORD = json.loads((FIXTURES / "facts.json").read_text())
 DEVIATIONS = {key[6:]: reason for key, reason in load_deviations().items() if key.startswith("facts:")}

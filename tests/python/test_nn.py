@@ -321,3 +321,78 @@ def test_negative_bases_leave_the_gradient_of_the_exponent():
     base, exponent = Tensor([-2.0, 2.0]), Tensor([3.0])
     gradient = ms.grad(lambda v: ops.pow(base, v).sum())(exponent)
     np.testing.assert_allclose(gradient.asnumpy(), [8 * np.log(2)], rtol=1e-6)
+
+
+class Masked(nn.Cell):
+    """A layer with a buffer that is saved and one that is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(2, 1)
+        self.register_buffer("mask", Tensor([1.0, 0.0]))
+        self.register_buffer("cache", Tensor([0.0]), persistent=False)
+
+    def construct(self, x):
+        return self.fc(x * self.mask)
+
+
+def test_the_state_of_a_cell_goes_into_another():
+    nets = [nn.SequentialCell(Masked(), nn.ReLU()) for _ in range(2)]
+    state = nets[0].state_dict()
+    assert list(state) == ["0.mask", "0.fc.weight", "0.fc.bias"]
+    assert list(nets[0].state_dict(prefix="net.")) == ["net.0.mask", "net.0.fc.weight", "net.0.fc.bias"]
+    nets[0][0].mask.assign_value(Tensor([0.0, 1.0]))
+    loaded = nets[1].load_state_dict(state)
+    assert repr(loaded) == "<All keys matched successfully>" and loaded.missing_keys == []
+    x = Tensor([[2.0, 3.0]])
+    assert (nets[0](x).asnumpy() == nets[1](x).asnumpy()).all()
+    state["0.fc.bias"].set_data(Tensor([9.0]))
+    assert float(nets[0][0].fc.bias) == 9.0 and float(nets[1][0].fc.bias) != 9.0
+
+
+def test_a_state_that_does_not_fit_is_refused_whole():
+    net = Masked()
+    before = net.fc.bias.asnumpy()
+    with pytest.raises(RuntimeError, match="missing mask; missing fc.weight; unexpected other"):
+        net.load_state_dict({"fc.bias": Tensor([5.0]), "other": Tensor([1.0])})
+    assert (net.fc.bias.asnumpy() == before).all()
+    found = net.load_state_dict({"fc.bias": Tensor([5.0]), "other": Tensor([1.0])}, strict=False)
+    assert found == (["mask", "fc.weight"], ["other"]) and float(net.fc.bias) == 5.0
+    with pytest.raises(RuntimeError, match=r"fc.bias: got shape \(2,\), need \(1,\)"):
+        net.load_state_dict({"fc.bias": Tensor([5.0, 6.0])}, strict=False)
+
+
+def test_buffers_and_cells_are_found_by_path():
+    net = nn.SequentialCell(Masked(), nn.ReLU())
+    assert [name for name, _ in net.named_buffers()] == ["0.mask", "0.cache"]
+    assert not list(net.buffers(recurse=False)) and len(list(net.buffers())) == 2
+    assert net.get_buffer("0.mask").tolist() == [1.0, 0.0]
+    assert net.get_sub_cell("0.fc") is net[0].fc and net.get_sub_cell("") is net
+    for path in ("0.bias", "2"):
+        with pytest.raises(AttributeError, match="get_sub_cell: no cell"):
+            net.get_sub_cell(path)
+    with pytest.raises(KeyError, match="taken"):
+        net[0].register_buffer("fc", Tensor([1.0]))
+
+
+def test_primitives_that_look_at_gradients():
+    seen = []
+    watch = ops.HookBackward(lambda grads: seen.append([float(g) for g in grads]))
+    triple = ops.InsertGradientOf(lambda g: 3 * g)
+    replace = ops.HookBackward(lambda grads: (grads[0] * 0,))
+    x = Tensor(2.0)
+    assert float(ops.grad(lambda v: watch(v * v) * 5)(x)) == 20.0 and seen == [[5.0]]
+    assert float(ops.grad(lambda v: triple(v) * 5)(x)) == 15.0
+    assert float(ops.grad(lambda v: replace(v) * 5)(x)) == 0.0
+    assert ops.InvertPermutation()((2, 0, 1)) == (1, 2, 0)
+    assert ms.is_tensor(x) and not ms.is_tensor(2.0)
+
+
+def test_assignments_give_the_value_then():
+    """As the wheel, whose results are tensors that print their values."""
+    p = Parameter(Tensor([1.0, 2.0]), name="p")
+    first = ops.assign(p, Tensor([3.0, 4.0]))
+    made = [ops.assign_add(p, Tensor([3.0, 4.0])), ops.assign_sub(p, Tensor([1.0, 1.0]))]
+    made += [ops.ScatterUpdate()(p, Tensor([0]), Tensor([9.0])), ops.Assign()(p, Tensor([7.0, 7.0]))]
+    assert [str(t) for t in (first, *made)] == ["[3. 4.]", "[6. 8.]", "[5. 7.]", "[9. 7.]", "[7. 7.]"]
+    assert all(type(t) is Tensor for t in (first, *made)) and p.tolist() == [7.0, 7.0]

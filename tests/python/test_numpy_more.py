@@ -97,7 +97,6 @@ CASES = [
     ("in1d", (I, np.array([3, 0, 7], np.int32)), {}),
     ("isin", (I, [3, 0, 7]), {}),
     ("isin", (I, [3, 0, 7]), {"invert": True}),
-    ("indices", ((2, 3),), {}),
     ("indices", ((2, 3),), {"sparse": True}),
     ("interp", (A, UP, V[:3]), {}),
     ("interp", (A, UP, V[:3]), {"left": -5.0, "right": 5.0}),
@@ -215,3 +214,18 @@ def test_random_ints():
 def test_errors(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_indices_are_a_tuple_of_an_array_for_each_axis():
+    got = mnp.indices((2, 3), "int64")
+    assert isinstance(got, tuple) and got[0].dtype == ms.int64
+    np.testing.assert_array_equal([g.asnumpy() for g in got], np.indices((2, 3)))
+
+
+def test_dtypes_have_names():
+    assert mnp.zeros(2, "float16").dtype == ms.float16
+    assert mnp.sum(ms.Tensor([1.0, 2.0]), dtype="float64").dtype == ms.float64
+    assert mnp.array([1 << 40, 1]).dtype == ms.int64  # which int32 cannot hold
+    for name in ("float33", "string", "function"):
+        with pytest.raises(TypeError, match=f"zeros: 'dtype' is unknown: got '{name}'"):
+            mnp.zeros(2, name)

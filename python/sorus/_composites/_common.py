@@ -44,8 +44,9 @@ def _host_number(value):
 
 
 def _write(variable, value):
+    """Gives the variable the value; the value that it has then, as a Tensor that later writes leave alone."""
     variable.set_data(value) if hasattr(variable, "set_data") else variable.assign_value(value)
-    return variable
+    return variable.value()
 
 
 def _spatial(value, count, name):

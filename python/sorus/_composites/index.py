@@ -87,12 +87,12 @@ def assign(variable: Tensor, value) -> Tensor:
 
 def assign_add(variable: Tensor, value) -> Tensor:
     """Adds to the variable, in one step."""
-    return variable._accumulate(value, False)
+    return variable._accumulate(value, False).value()
 
 
 def assign_sub(variable: Tensor, value) -> Tensor:
     """Subtracts from the variable, in one step."""
-    return variable._accumulate(value, True)
+    return variable._accumulate(value, True).value()
 
 
 def assigned(variable: Tensor, value: Tensor) -> Tensor:

@@ -404,7 +404,7 @@ def isscalar(value) -> bool:
     return isinstance(value, (bool, int, float, complex, str))
 
 
-def grid_indices(dimensions, dtype, sparse) -> Tensor | tuple:
+def grid_indices(dimensions, dtype, sparse) -> tuple:
     """The index of each place, axis by axis."""
     found = []
     for axis, n in enumerate(dimensions):
@@ -412,7 +412,7 @@ def grid_indices(dimensions, dtype, sparse) -> Tensor | tuple:
         shape[axis] = n
         part = F.reshape(F.arange(0, n, 1, dtype), tuple(shape))
         found.append(part if sparse else F.broadcast_to(part, tuple(dimensions)))
-    return tuple(found) if sparse else F.stack(found, 0)
+    return tuple(found)
 
 
 def geomspace(start, stop, num: int, endpoint, dtype) -> Tensor:

@@ -343,6 +343,18 @@ def apply_momentum(variable: Tensor, accumulation: Tensor, rate, gradient: Tenso
     rate, momentum = (F.cast(_as_tensor(v), _float32) for v in (rate, momentum))
     gradient = gradient if scale == 1 else F.mul(gradient, float(scale))
     made = F.rule_momentum(variable, accumulation, gradient, rate, momentum, bool(nesterov))
-    for handle, value in zip((variable, accumulation), made):
-        _write(handle, value)
-    return made[0]
+    _write(accumulation, made[1])
+    return _write(variable, made[0])
+
+
+def invert_permutation(x):
+    """Of a permutation that sends i to x[i] the one that sends x[i] to i, a tuple for a tuple."""
+    places = _numbers(x)
+    if sorted(places) != list(range(len(places))):
+        raise ValueError(
+            f"InvertPermutation: no permutation: got {places}, need each of 0 to {len(places) - 1}"
+        )
+    found = [0] * len(places)
+    for i, place in enumerate(places):
+        found[place] = i
+    return Tensor(found, x.dtype) if isinstance(x, Tensor) else tuple(found)

@@ -10,6 +10,15 @@ from ..common.parameter import Parameter, ParameterTuple
 _floats = ("float16", "float32", "bfloat16")
 
 
+class LoadedState(collections.namedtuple("LoadedState", "missing_keys unexpected_keys")):
+    """What load_state_dict found missing and unexpected."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
+
+
 class Cell:
     """The base of every network and layer. Subclasses assign parameters and cells to attributes in
     `__init__` and
@@ -191,9 +200,91 @@ class Cell:
 
     check_names_and_refcount_for_flatten_weights = check_names
 
-    def register_buffer(self, name, tensor, persistent=True):  # noqa: ARG002
-        """Keeps a tensor that is no parameter under that name."""
+    def register_buffer(self, name, tensor, persistent=True):
+        """Keeps a tensor that is no parameter under that name, in `state_dict` too when it is persistent."""
+        if not isinstance(name, str) or not name or "." in name:
+            raise KeyError(f"register_buffer: no proper name: got {name!r}, need a str without dots")
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError(f"register_buffer: name is taken: got '{name}', need another")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"register_buffer: wrong type: got {type(tensor).__name__}, need a Tensor")
         self._buffers[name] = tensor
+        passing = self.__dict__.setdefault("_passing_buffers", set())
+        passing.discard(name) if persistent else passing.add(name)
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """Pairs of a buffer's path and the buffer."""
+        seen = set()
+        for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
+            for name, tensor in cell._buffers.items():
+                if tensor is None or (remove_duplicate and id(tensor) in seen):
+                    continue
+                seen.add(id(tensor))
+                yield (f"{path}.{name}" if path else name), tensor
+
+    def buffers(self, recurse=True):
+        """All buffers, of this cell alone unless `recurse`."""
+        for _, tensor in self.named_buffers(recurse=recurse):
+            yield tensor
+
+    def get_buffer(self, target):
+        """The buffer at a path such as "block.0.mask"."""
+        path, _, name = target.rpartition(".")
+        buffers = self.get_sub_cell(path)._buffers
+        if name not in buffers:
+            raise AttributeError(f"get_buffer: no buffer: got '{target}', need one of {sorted(buffers)}")
+        return buffers[name]
+
+    def _kept(self, prefix=""):
+        """Parameters and persistent buffers by path, cell by cell."""
+        found = collections.OrderedDict()
+        for path, cell in self.cells_and_names(name_prefix=prefix):
+            passing = cell.__dict__.get("_passing_buffers", ())
+            buffers = {name: t for name, t in cell._buffers.items() if name not in passing}
+            for name, value in (*cell._params.items(), *buffers.items()):
+                if value is not None:
+                    found[f"{path}.{name}" if path else name] = value
+        return found
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):  # noqa: ARG002
+        """Parameters and persistent buffers by path, the very ones of the cell."""
+        if args:
+            destination = args[0]
+            prefix = args[1] if len(args) > 1 else prefix
+        found = self._kept(prefix.removesuffix("."))
+        if destination is None:
+            return found
+        destination.update(found)
+        return destination
+
+    def load_state_dict(self, state_dict, strict=True):
+        """Gives parameters and buffers the values that a state has for their paths.
+
+        The result names the paths that the state lacks and those that the cell lacks, `missing_keys` and
+        `unexpected_keys`. With `strict` there must be none (RuntimeError, and nothing is loaded); shapes must
+        fit in any case.
+        """
+        own = self._kept()
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        wrong = [
+            f"{name}: got shape {tuple(state_dict[name].shape)}, need {tuple(value.shape)}"
+            for name, value in own.items()
+            if name in state_dict and tuple(state_dict[name].shape) != tuple(value.shape)
+        ]
+        if wrong or (strict and (missing or unexpected)):
+            said = [*wrong, *(f"missing {n}" for n in missing), *(f"unexpected {n}" for n in unexpected)]
+            raise RuntimeError(
+                f"load_state_dict: state does not fit {type(self).__name__}: got {'; '.join(said)}, "
+                "need its paths and shapes"
+            )
+        for name, value in own.items():
+            if name in state_dict:
+                given = state_dict[name]
+                given = given if isinstance(given, Tensor) else Tensor(given)
+                write = value.set_data if isinstance(value, Parameter) else value.assign_value
+                write(given.astype(value.dtype))
+        return LoadedState(missing, unexpected)
 
     # -------------------------------------------------------------------------------------------------- cells
 
@@ -232,6 +323,17 @@ class Cell:
         for name, cell in self._cells.items():
             if cell is not None:
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def get_sub_cell(self, target):
+        """The cell at a path such as "block.0"; this one for an empty path."""
+        found = self
+        for name in target.split(".") if target else ():
+            if not isinstance(found, Cell) or found._cells.get(name) is None:
+                raise AttributeError(
+                    f"get_sub_cell: no cell: got '{target}', need a path of {type(self).__name__}"
+                )
+            found = found._cells[name]
+        return found
 
     def get_children(self):
         """Child cells, as cells()."""

@@ -25,7 +25,10 @@ _PLACES = {
     "MultitypeFuncGraph": "sorus.ops.composite",
     "partial": "sorus.ops.composite",
     "constexpr": "sorus.ops.composite",
+    "HookBackward": "sorus.ops._gradient_primitives",
+    "InsertGradientOf": "sorus.ops._gradient_primitives",
     "Primitive": "sorus.ops.primitive",
+    "prim_attr_register": "sorus.ops.primitive",
     "PrimitiveWithInfer": "sorus.ops.primitive",
     "PrimitiveWithCheck": "sorus.ops.primitive",
 }

@@ -61,7 +61,9 @@ def _run_callbacks(callbacks):
 
 
 def _watches_training_only(callback):
-    """Whether `fit` leaves a callback out of its evaluations: those of the package that say nothing of them."""
+    """Whether `fit` leaves a callback out of its evaluations, as it does those of the package that say
+    nothing of them.
+    """
     ours = type(callback).__module__.startswith("sorus.train.callback")
     return ours and not isinstance(callback, (TimeMonitor, LambdaCallback))
 

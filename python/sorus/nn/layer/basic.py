@@ -368,7 +368,9 @@ class Unfold(Cell):
             before = [lack // 2 for lack in lacks]
             x = _functions.pad(x, (0, 0, *before), (0, 0, *(lack - b for lack, b in zip(lacks, before))))
         if any(span > extent for span, extent in zip(spans, x.shape[2:])):
-            raise ValueError(f"Unfold: input is smaller than a patch: got shape {x.shape}, need {spans} or more")
+            raise ValueError(
+                f"Unfold: input is smaller than a patch: got shape {x.shape}, need {spans} or more"
+            )
         counts = [(extent - span) // step + 1 for extent, span, step in zip(x.shape[2:], spans, steps)]
         columns = ops.unfold(x, sizes, rates, 0, steps)
         patches = sizes[0] * sizes[1]

@@ -74,8 +74,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     """A training step whose loss is scaled; a step whose gradients overflow changes nothing but the scale.
 
     `scale_sense` is a Tensor (fixed) or an update cell. Gives (loss, overflow, scale). Subclasses find the
-    parts that a step of their own is made of: `grad`, `weights`, `hyper_map`, `grad_reducer`, the primitives
-    `reduce_sum`, `less_equal`, `equal`, `logic_not` and `allreduce`, the numbers `base` (1.0) and `base0` (0).
+    parts that a step of their own is made of: `grad`, `weights`, `hyper_map`, `grad_reducer`, the
+    primitives `reduce_sum`, `less_equal`, `equal`, `logic_not` and `allreduce`, the numbers `base` (1.0) and
+    `base0` (0).
     """
 
     def __init__(self, network, optimizer, scale_sense):

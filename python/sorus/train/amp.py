@@ -1,0 +1,3 @@
+"""Old place of mixed precision: `train.amp.build_train_network`."""
+
+from ..amp import *  # noqa: F403
