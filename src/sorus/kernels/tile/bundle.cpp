@@ -6,6 +6,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/base/tunable.h"
 #include "sorus/kernels/tile/build.h"
+#include "sorus/kernels/tile/index_of.h"
 
 namespace sorus::tile {
 namespace {
@@ -75,11 +76,6 @@ class BundleProgram final : public RegionProgram {
   std::vector<Piece> pieces_;
   std::vector<int32_t> readers_;  ///< by operand: how many members have it
 };
-
-int32_t index_of(std::span<const ValueId> values, ValueId v) {
-  const auto at = std::find(values.begin(), values.end(), v);
-  return at == values.end() ? -1 : static_cast<int32_t>(at - values.begin());
-}
 
 bool BundleProgram::add_member(const Graph& body, const Node& call, std::span<const Array> in) {
   Member m;

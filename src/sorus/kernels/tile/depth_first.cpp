@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "sorus/kernels/tile/headed.h"
+#include "sorus/kernels/tile/index_of.h"
 
 namespace sorus::tile {
 namespace {
-
-int32_t index_of(std::span<const ValueId> values, ValueId v) {
-  const auto at = std::find(values.begin(), values.end(), v);
-  return at == values.end() ? -1 : static_cast<int32_t>(at - values.begin());
-}
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -6,6 +6,7 @@
 #include "sorus/dispatch/tuned.h"
 #include "sorus/kernels/cpu/scratch.h"
 #include "sorus/kernels/tile/build.h"
+#include "sorus/kernels/tile/index_of.h"
 
 namespace sorus::tile {
 namespace {
@@ -65,11 +66,6 @@ class Follower final : public PieceTaker {
 
 Array array_of(const Graph& graph, ValueId v) {
   return {nullptr, graph.type(v).dtype, &graph.type(v).shape, {}};
-}
-
-int32_t index_of(std::span<const ValueId> values, ValueId v) {
-  const auto at = std::find(values.begin(), values.end(), v);
-  return at == values.end() ? -1 : static_cast<int32_t>(at - values.begin());
 }
 
 /// Chooses the kernel, and how it wants its operands.
