@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the documentation: links resolve, every room with sources has a page docs/rooms/<room>.md, every
-function of the public headers has a contract, and the pages made of those contracts are fresh.
+function of the public headers has a contract, the pages made of those contracts are fresh, and every type of
+an installed header that they name has an entry.
 
 usage: check_docs.py [ROOT]
 
@@ -10,6 +11,7 @@ followed. The code examples of the pages are run by tests/python/test_docs.py an
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,6 +22,13 @@ from source_files import CPP_SUFFIXES, checkout_files
 from write_reference import stale_cpp_pages
 
 OTHER_SITES = ("http:", "https:", "mailto:")
+# Types of namespace scope begin their lines, in headers and in the reference alike.
+_TYPE = re.compile(
+    r"^(?:template ?<.*?>\s+)?(?:class|struct|enum class|enum|using) (?:SORUS_API )?(\w+)\b(?!::|<|[^{=;]*;)",
+    re.MULTILINE,
+)
+_PRIVATE = re.compile(r"^namespace detail \{.*?^\}  // namespace detail$", re.DOTALL | re.MULTILINE)
+_CONTRACT_ABOVE = re.compile(r"((?:^///.*\n)*)\Z", re.MULTILINE)
 
 
 def link_problem(root: Path, page: Path, target: str) -> str | None:
@@ -57,6 +66,34 @@ def functions_without_contracts(root: Path) -> list[str]:
     ]
 
 
+def types_of_headers(root: Path) -> dict[str, str]:
+    """The types that installed headers declare, but for internal ones, as {name: header}."""
+    found = {}
+    for path in sorted((root / "src/sorus").rglob("*.h")):
+        text = _PRIVATE.sub("", path.read_text(encoding="utf-8"))
+        for match in _TYPE.finditer(text) if "detail" not in path.parts else ():
+            above = _CONTRACT_ABOVE.search(text[: match.start()])
+            if above is None or not above[1].startswith("/// Internal:"):
+                found[match[1]] = path.relative_to(root).as_posix()
+    return found
+
+
+def types_without_entries(root: Path) -> list[str]:
+    """Types of installed headers that the code of the C++ reference names and does not declare."""
+    folder = root / "docs/reference/cpp"
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted(folder.glob("*.md")))
+    code = re.sub(r"//.*", "", "".join(re.findall(r"^```cpp\n(.*?)^```$", pages, re.DOTALL | re.MULTILINE)))
+    entries = set(
+        re.findall(r"^(?:template <.*> )?(?:class|struct|enum class|enum|using) (\w+)", code, re.MULTILINE)
+    )
+    named = set(re.findall(r"\b[A-Za-z_]\w*\b", code))
+    return [
+        f"{header}:1: the reference names {name} and has no entry for it"
+        for name, header in sorted(types_of_headers(root).items())
+        if name in named - entries
+    ]
+
+
 def check_tree(root: Path) -> list[str]:
     """All problems of a checkout, as `file:line: what`."""
     problems = []
@@ -73,6 +110,7 @@ def check_tree(root: Path) -> list[str]:
     if (root / "docs" / "reference" / "cpp").is_dir():
         stale = stale_cpp_pages(root, check=True)
         problems += [f"{page.relative_to(root)}:1: stale: run ./dev docs" for page in stale]
+        problems += types_without_entries(root)
     try:
         cpp_examples(root)
     except ValueError as error:

@@ -65,11 +65,16 @@ def public_headers(root: Path) -> list[str]:
     """The headers that programs see: those of the umbrella, and of umbrellas in it."""
     source = root / "src"
     found: list[str] = []
-    for path in _INCLUDE.findall((source / UMBRELLA).read_text(encoding="utf-8")):
+    for path in included_headers(root, UMBRELLA):
         text = (source / path).read_text(encoding="utf-8")
         inner = _INCLUDE.findall(text)
         found += inner if "namespace" not in text else [path]
     return list(dict.fromkeys(found))
+
+
+def included_headers(root: Path, path: str) -> list[str]:
+    """The headers of the project that a header includes itself."""
+    return _INCLUDE.findall((root / "src" / path).read_text(encoding="utf-8"))
 
 
 def read_header(root: Path, path: str) -> Header:

@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from cpp_headers import Declaration, Group, function_contracts, public_headers, read_header
+from cpp_named import headers_of_named_types
 from python_api import Api, RowName, show
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,6 +91,10 @@ def cpp_pages(root: Path) -> dict[str, str]:
             text += prose(header.about) + "\n\n"
         text += "".join(group_page(group) for group in header.groups)
         rooms.setdefault(path.split("/")[1], []).append(text)
+    for header in headers_of_named_types(root):
+        text = f"## {header.path}\n\nOf this header, what others here name.\n\n"
+        text += "".join(group_page(group) for group in header.groups)
+        rooms.setdefault(header.path.split("/")[1], []).append(text)
     index = (
         "# The C++ reference\n\nAll that `#include <sorus/sorus.h>` brings, a page for each room; names are "
     )

@@ -372,11 +372,74 @@ def test_the_reference_lists_what_programs_are_made_of() -> None:
         "core.md": ["class Tensor {", "class Parameter {", "class Shape {", "enum class DType"],
         "data.md": ["class Dataset {", "class DatasetIterator {", "class Sampler {", "class Transform :"],
         "engine.md": ["class Engine {"],
+        "dispatch.md": ["using TensorList = SmallVector<Tensor, 4>;", "using TensorFunction ="],
+        "ops.md": ["enum class ScatterMode"],
     }.items():
         for head in heads:
             assert f"\n{head}" in pages[page], head
     for internal in ("class HandleToken", "class HandleLog", "handle_log()", "class KeyScope"):
         assert internal not in pages["core.md"]
+
+
+UMBRELLA_HEADER = """\
+#include "sorus/base/other.h"
+namespace sorus {
+class Opaque;
+/// What it takes is declared elsewhere.
+int first(const Listed& in, Opaque* one);
+}  // namespace sorus
+"""
+OTHER_HEADER = """\
+namespace sorus {
+using Listed = Vector<Element>;
+/// Part of a list.
+struct Element {
+  int size = 0;
+};
+/// By itself.
+struct Unnamed {};
+/// Internal: none of theirs.
+struct Hidden {};
+namespace detail {
+struct Opaque {};
+}  // namespace detail
+}  // namespace sorus
+"""
+ELSEWHERE = """\
+namespace sorus {
+class Opaque {
+ public:
+  Element* element(Hidden* hidden);
+};
+}  // namespace sorus
+"""
+
+
+def test_types_that_public_declarations_name_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, "src/sorus/sorus.h", '#include "sorus/base/a.h"\n')
+    write(tmp_path, "src/sorus/base/a.h", UMBRELLA_HEADER)
+    write(tmp_path, "src/sorus/base/other.h", OTHER_HEADER)
+    write(tmp_path, "src/sorus/core/opaque.h", ELSEWHERE)
+    # Another type of that name, which the declaration cannot mean.
+    write(tmp_path, "src/sorus/core/list.h", "namespace sorus::core {\nstruct Element {};\n}\n")
+    write(tmp_path, "docs/rooms/base.md", "# base\n")
+    write(tmp_path, "docs/rooms/core.md", "# core\n")
+    pages = write_reference.cpp_pages(tmp_path)
+    assert "\nusing Listed = Vector<Element>;\n" in pages["base.md"]
+    assert "\nstruct Element {\n" in pages["base.md"] and "Unnamed" not in pages["base.md"]
+    assert "\nclass Opaque {\n" in pages["core.md"] and "Element {" not in pages["core.md"]
+    for name, text in pages.items():
+        write(tmp_path, f"docs/reference/cpp/{name}", write_reference.GENERATED + text.rstrip() + "\n")
+    assert check_docs.check_tree(tmp_path) == []
+
+
+def test_a_type_without_an_entry_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "src/sorus/base/other.h", OTHER_HEADER)
+    code = "int first(const Listed& in, Hidden* h, Opaque*);\n\nusing Listed = Vector<Element>; // Unnamed\n"
+    write(tmp_path, "docs/reference/cpp/base.md", f"```cpp\n{code}```\n\nUnnamed\n")
+    assert check_docs.types_without_entries(tmp_path) == [
+        "src/sorus/base/other.h:1: the reference names Element and has no entry for it"
+    ]
 
 
 def test_functions_need_contracts(tmp_path: Path) -> None:

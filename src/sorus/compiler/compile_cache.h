@@ -23,8 +23,8 @@ SORUS_API void set_compile_cache(const std::string& folder, int64_t most_bytes =
 /// The folder with the entries, empty while the cache is off.
 [[nodiscard]] SORUS_API std::string compile_cache_folder();
 
-/// Runs the passes on a recorded graph, or takes their result from the cache. `tuned` names the values with
-/// which they run, and is part of the key.
+/// Internal: runs the passes on a recorded graph, or takes their result from the cache. `tuned` names the
+/// values with which they run, and is part of the key.
 void run_cached_passes(Graph& graph, const PassOptions& options, const std::string& tuned);
 
 }  // namespace sorus

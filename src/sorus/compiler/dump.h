@@ -22,7 +22,7 @@ enum class GraphDump {
 /// warned about once: it does not stop the program.
 SORUS_API void dump_graphs(GraphDump what, const std::string& folder = ".");
 
-/// The way of a graph through the passes, written if it is asked for. Cheap when it is not.
+/// Internal: the way of a graph through the passes, written if it is asked for. Cheap when it is not.
 class DumpedCompilation {
  public:
   explicit DumpedCompilation(const Graph& recorded);

@@ -14,12 +14,12 @@ namespace sorus {
 
 struct OpDef;
 struct KernelCall;
-using TypeList = SmallVector<TensorType, 2>;
-using TensorList = SmallVector<Tensor, 4>;
+using TypeList = SmallVector<TensorType, 2>;  ///< of operands or results
+using TensorList = SmallVector<Tensor, 4>;    ///< what functions of several tensors take and give
 /// Operands of a call, borrowed from the caller: pointers, so that a call copies no reference. Null stands
 /// for an absent optional operand.
 using OperandSpan = std::span<const Tensor* const>;
-using TensorFunction = std::function<TensorList(const TensorList&)>;
+using TensorFunction = std::function<TensorList(const TensorList&)>;  ///< what graph mode compiles
 
 /// What inference sees: the types of the operands (absent optional operands have none) and the attributes. It
 /// must not look at values, so that it says the same in every mode.
