@@ -1,4 +1,8 @@
+#include <array>
+#include <cstring>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "binding/functions.h"
 #include "sorus/base/told_as.h"
@@ -54,6 +58,25 @@ bool set_seeds(int64_t seed) {
   return true;
 }
 
+/// The default generator's seed and offset as 16 bytes.
+Tensor generator_state() {
+  const Generator::State state = default_generator().state();
+  std::array<uint8_t, sizeof state> bytes;
+  std::memcpy(bytes.data(), &state, sizeof state);
+  return {std::span<const uint8_t>(bytes), Shape{static_cast<int64_t>(bytes.size())}};
+}
+bool set_generator_state(const Tensor& given) {
+  Generator::State state;
+  SORUS_CHECK(given.dtype() == DType::kUInt8, DTypeError,
+              "set_rng_state: 'state' has the wrong dtype: got {}, need uint8", given.dtype());
+  SORUS_CHECK(given.shape() == Shape{static_cast<int64_t>(sizeof state)}, ShapeError,
+              "set_rng_state: 'state' has the wrong shape: got {}, need ({},)", given.shape(), sizeof state);
+  const std::vector<uint8_t> bytes = given.to_vector<uint8_t>();
+  std::memcpy(&state, bytes.data(), sizeof state);
+  default_generator().set_state(state);
+  return true;
+}
+
 }  // namespace
 
 std::vector<Function> random_functions() {
@@ -68,6 +91,8 @@ std::vector<Function> random_functions() {
       function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),
       function("initial_truncated_normal", &initial_truncated_normal, "shape, sigma=1, mean=0"),
       function("set_seeds", &set_seeds, "seed"),
+      function("generator_state", &generator_state, ""),
+      function("set_generator_state", &set_generator_state, "state"),
   };
 }
 

@@ -14,10 +14,22 @@ from ._context import (
     set_context,
     set_deterministic,
     set_device,
+    set_recursion_limit,
 )
 from ._core import __version__, from_dlpack, set_package_folder
 from .common import *
-from .common import Parameter, ParameterTuple, Tensor, dtype, get_seed, mutable, set_seed, tensor
+from .common import (
+    Parameter,
+    ParameterTuple,
+    Tensor,
+    dtype,
+    get_rng_state,
+    get_seed,
+    mutable,
+    set_rng_state,
+    set_seed,
+    tensor,
+)
 
 set_package_folder(__file__.rsplit("/", 1)[0] + "/")
 del set_package_folder
@@ -41,6 +53,13 @@ _LAZY_NAMES = {
     "value_and_grad": "_autograd",
     "vjp": "_autograd",
     "jvp": "_autograd",
+    "get_grad": "_autograd",
+    "recompute": "_autograd",
+    "jacrev": "_jacobians",
+    "jacfwd": "_jacobians",
+    "DatasetHelper": "train.dataset_helper",
+    "connect_network_with_dataset": "train.dataset_helper",
+    "data_sink": "train.sink",
     "jit": "_jit",
     "ms_function": "_jit",
     "jit_class": "_jit",

@@ -3,6 +3,7 @@
 import difflib
 import os
 import re
+import sys
 
 from ._warn import warn
 
@@ -282,6 +283,27 @@ def set_device(device_target, device_id=None):
     set_context(device_target=_device(device_target, "set_device"))
     if device_id is not None:
         set_context(device_id=device_id)
+
+
+def set_recursion_limit(recursion_limit=1000):
+    """How deeply functions and cells may call each other. Python runs them in every mode, so that this
+    raises the interpreter's own limit, `sys.setrecursionlimit`, where that is lower; it never lowers it.
+
+    Raises TypeError when `recursion_limit` is no int, ValueError when it is not above 0.
+
+    >>> import sorus as ms
+    >>> ms.set_recursion_limit(2000)
+    """
+    if isinstance(recursion_limit, bool) or not isinstance(recursion_limit, int):
+        raise TypeError(
+            "set_recursion_limit: 'recursion_limit' has the wrong type: got "
+            f"{type(recursion_limit).__name__}, need an int"
+        )
+    if recursion_limit <= 0:
+        raise ValueError(
+            f"set_recursion_limit: 'recursion_limit' is out of range: got {recursion_limit}, need 1 or more"
+        )
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), recursion_limit))
 
 
 def set_deterministic(deterministic):

@@ -6,7 +6,7 @@ from . import dtype
 from .dtype import *  # noqa: F403
 from .mutable import mutable
 from .parameter import Parameter, ParameterTuple
-from .seed import get_seed, set_seed
+from .seed import get_rng_state, get_seed, set_rng_state, set_seed
 from .tensor import Tensor, tensor
 
 __all__ = [
@@ -14,8 +14,10 @@ __all__ = [
     "ParameterTuple",
     "Tensor",
     "dtype",
+    "get_rng_state",
     "get_seed",
     "mutable",
+    "set_rng_state",
     "set_seed",
     "tensor",
     *dtype.__all__,

@@ -482,7 +482,7 @@ class Cell:
             if bprop is not None:
                 return _autograd.custom_bprop(self.construct, bprop, args)
             if "_recompute" in state:
-                return _autograd.recompute(self.construct, args, kwargs)
+                return _autograd.recomputed(self.construct, args, kwargs)
         elif type(self)._with_loops is not None and _core.in_boundary():
             return construct_of(self)(*args, **kwargs)
         return self.construct(*args, **kwargs)
