@@ -202,6 +202,13 @@ def python_pages(api: Api) -> dict[str, str]:
             ops = importlib.import_module("sorus.ops")
             text += "\n## Gradients, control flow and base classes\n\n"
             text += "".join(value_entry(name, getattr(ops, name)) for name in sorted(ops._PLACES))
+        if module == "numpy":
+            names = importlib.import_module("sorus.numpy")
+            text += "\n## Functions of functions, and grids\n\n"
+            for name in ("apply_along_axis", "apply_over_axes", "piecewise"):
+                text += value_entry(name, getattr(names, name))
+            for name in ("mgrid", "ogrid"):
+                text += f"### {name}\n\n" + described(getattr(names, name).__doc__)
         pages[f"{module}.md"] = text
     methods = api.methods()
     text = "# sorus.Tensor\n\nMethods of tensors; operators are those of Python.\n\n"

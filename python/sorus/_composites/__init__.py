@@ -9,6 +9,7 @@ from .matrices import *  # noqa: F403
 from .more_functions import *  # noqa: F403
 from .nn import *  # noqa: F403
 from .numpy_creation import *  # noqa: F403
+from .numpy_histograms import *  # noqa: F403
 from .numpy_names import *  # noqa: F403
 from .primitives import *  # noqa: F403
 from .python_values import *  # noqa: F403

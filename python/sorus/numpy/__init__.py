@@ -4,6 +4,8 @@ from .. import _composites
 from .._rows import Table as _Table, lazy as _lazy
 from ..common.dtype import *  # noqa: F403
 from ..common.tensor import Tensor
+from ._grids import mgrid, ogrid
+from ._over_axes import apply_along_axis, apply_over_axes, piecewise
 from ._rows import FUNCTIONS as _FUNCTIONS
 
 _functions = _Table(_FUNCTIONS, __name__, _composites)
