@@ -122,13 +122,37 @@ def batch_norm(x: Tensor, mean, variance, weight, bias, training, momentum, eps)
     """Batch normalization by batch statistics in training, by the given ones otherwise."""
     if not training:
         return F.batch_norm_inference(x, mean, variance, weight, bias, eps)
+    return _batch_norm_train(x, mean, variance, weight, bias, momentum, eps)[0]
+
+
+def _batch_norm_train(x, mean, variance, weight, bias, momentum, eps):
+    """The result, mean and variance of the batch; running statistics that are parameters follow them."""
     y, batch_mean, batch_variance = F.batch_norm_train(x, weight, bias, eps)
     count = x.size // x.shape[1]
     unbiased = batch_variance * (count / max(count - 1, 1))
     for variable, new in ((mean, batch_mean), (variance, unbiased)):
         if hasattr(variable, "set_data"):
             variable.set_data(F.stop_gradient(variable * (1 - momentum) + new * momentum))
-    return y
+    return y, batch_mean, batch_variance
+
+
+def batch_norm_primitive(
+    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, training, eps, momentum, layout
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """The result, then mean and variance that it was normalized by, twice: those of the batch in training,
+    when running statistics that are parameters follow them, the given ones otherwise.
+    """
+    if layout not in ("NCHW", "NHWC", "NCDHW"):
+        raise ValueError(f"BatchNorm: unknown 'data_format': got {layout!r}, need 'NCHW', 'NHWC' or 'NCDHW'")
+    last = layout == "NHWC" and x.ndim > 2
+    x = F.movedim(x, (x.ndim - 1,), (1,)) if last else x
+    if training:
+        y, mean, variance = _batch_norm_train(x, mean, variance, weight, bias, momentum, eps)
+    else:
+        mean, variance = (v.value() if hasattr(v, "set_data") else v for v in (mean, variance))
+        y = F.batch_norm_inference(x, mean, variance, weight, bias, eps)
+    y = F.movedim(y, (1,), (x.ndim - 1,)) if last else y
+    return y, mean, variance, mean, variance
 
 
 def nll_smoothed(x: Tensor, target: Tensor, weight, ignore_index, reduction, smoothing: float):

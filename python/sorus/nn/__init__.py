@@ -62,6 +62,9 @@ from .layer.basic import (
 )
 from .layer.container import CellDict, CellList, SequentialCell
 from .layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
+from .grad import Jvp, Vjp
+from .layer.image import MSSSIM, PSNR, SSIM, CentralCrop, ImageGradients
+from .layer.math import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Moments, Range, ReduceLogSumExp
 from .layer.normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -172,9 +175,10 @@ from .wrap import (
 from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 _METRICS = frozenset(
-    "Accuracy ConfusionMatrix CosineSimilarity Dice F1 Fbeta Loss MAE MSE Metric Perplexity Precision Recall "
-    "Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy get_metric_fn names "
-    "rearrange_inputs".split()
+    "Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta "
+    "HausdorffDistance Loss MAE MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity "
+    "Precision ROC Recall RootMeanSquareDistance Top1CategoricalAccuracy Top5CategoricalAccuracy "
+    "TopKCategoricalAccuracy auc get_metric_fn names rearrange_inputs".split()
 )
 
 

@@ -261,6 +261,9 @@ AvgPool3D(kernel_size=1, strides=1, pad_mode='valid', pad=0, ceil_mode=False, co
     'avg')
 BartlettWindow(periodic=True, dtype=float32)(window_length)
     -> window('bartlett', window_length, periodic, dtype, float32)
+BatchNorm(is_training=False, epsilon=1e-05, momentum=0.1, data_format='NCHW')(input_x, scale, bias, mean,
+    variance)
+    -> batch_norm_primitive(input_x, scale, bias, mean, variance, is_training, epsilon, momentum, data_format)
 BatchToSpaceND(block_shape, crops)(input_x) -> batch_to_space(input_x, block_shape, crops)
 Bernoulli(seed=-1, offset=0)(x, p) -> bernoulli(x, p, None)
 BesselI0()(x) -> bessel_i0(x)

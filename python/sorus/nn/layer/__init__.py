@@ -4,5 +4,7 @@ from .activation import *
 from .basic import *
 from .container import *
 from .conv import *
+from .image import *
+from .math import *
 from .normalization import *
 from .pooling import *
