@@ -1,5 +1,7 @@
 """Metrics, by class and by name."""
 
+from .bleu import BleuScore
+from .confusion import ConfusionMatrixMetric
 from .library import (
     F1,
     MAE,
@@ -18,6 +20,9 @@ from .library import (
     TopKCategoricalAccuracy,
 )
 from .metric import EvaluationBase, Metric, rearrange_inputs
+from .occlusion import OcclusionSensitivity
+from .roc import ROC, auc
+from .surface import HausdorffDistance, MeanSurfaceDistance, RootMeanSquareDistance
 
 _FACTORIES = {
     "accuracy": Accuracy,
@@ -35,6 +40,13 @@ _FACTORIES = {
     "confusion_matrix": ConfusionMatrix,
     "cosine_similarity": CosineSimilarity,
     "perplexity": Perplexity,
+    "roc": ROC,
+    "bleu_score": BleuScore,
+    "confusion_matrix_metric": ConfusionMatrixMetric,
+    "hausdorff_distance": HausdorffDistance,
+    "mean_surface_distance": MeanSurfaceDistance,
+    "root_mean_square_distance": RootMeanSquareDistance,
+    "occlusion_sensitivity": OcclusionSensitivity,
 }
 
 
@@ -70,20 +82,28 @@ __all__ = [
     "F1",
     "MAE",
     "MSE",
+    "ROC",
     "Accuracy",
+    "BleuScore",
     "ConfusionMatrix",
+    "ConfusionMatrixMetric",
     "CosineSimilarity",
     "Dice",
     "EvaluationBase",
     "Fbeta",
+    "HausdorffDistance",
     "Loss",
+    "MeanSurfaceDistance",
     "Metric",
+    "OcclusionSensitivity",
     "Perplexity",
     "Precision",
     "Recall",
+    "RootMeanSquareDistance",
     "Top1CategoricalAccuracy",
     "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy",
+    "auc",
     "get_metric_fn",
     "names",
     "rearrange_inputs",
