@@ -18,24 +18,33 @@ from .callback import (
     TerminateOnNan,
     TimeMonitor,
 )
+from .dataset_helper import DatasetHelper, connect_network_with_dataset
 from .loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from .metrics import (
     F1,
     MAE,
     MSE,
+    ROC,
     Accuracy,
+    BleuScore,
     ConfusionMatrix,
+    ConfusionMatrixMetric,
     CosineSimilarity,
     Dice,
     Fbeta,
+    HausdorffDistance,
     Loss,
+    MeanSurfaceDistance,
     Metric,
+    OcclusionSensitivity,
     Perplexity,
     Precision,
     Recall,
+    RootMeanSquareDistance,
     Top1CategoricalAccuracy,
     Top5CategoricalAccuracy,
     TopKCategoricalAccuracy,
+    auc,
     get_metric_fn,
     names,
     rearrange_inputs,
@@ -48,6 +57,7 @@ from .serialization import (
     load_param_into_net,
     save_checkpoint,
 )
+from .sink import data_sink
 
 
 def __getattr__(name):
