@@ -540,6 +540,56 @@ def test_the_interpreter_ends_with_pipelines_running():
     assert (out, err, script.returncode) == ("done\n", "", 0)
 
 
+@pytest.mark.parametrize("epochs", ["dataset.create_tuple_iterator()", "iter(dataset)"])
+def test_the_interpreter_ends_while_a_daemon_thread_reads(epochs):
+    script = run_script(
+        f"""
+        import threading
+        import sorus.dataset as ds
+        read = threading.Event()
+        dataset = ds.GeneratorDataset(range(100), ["x"]).map(lambda x: x + 1).batch(4)
+        def main():
+            while True:
+                for row in {epochs}:
+                    read.set()
+        for _ in range(4):
+            threading.Thread(target=main, daemon=True).start()
+        assert read.wait(30)
+        print("done")
+        """
+    )
+    out, err = script.communicate(timeout=20)
+    assert (out, err, script.returncode) == ("done\n", "", 0)
+
+
+def test_an_iterator_that_another_thread_stops_says_so():
+    gate = threading.Event()
+
+    def source():
+        yield 0
+        gate.wait(20)
+        yield 1
+
+    iterator = ds.GeneratorDataset(source, ["x"]).create_tuple_iterator()
+    next(iterator)
+    caught = []
+
+    def read():
+        try:
+            next(iterator)
+        except RuntimeError as error:
+            caught.append(str(error))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    stopper = threading.Thread(target=iterator.stop)
+    stopper.start()
+    reader.join(20)
+    gate.set()
+    stopper.join(20)
+    assert caught == ["dataset iterator: it was stopped: need a new one"]
+
+
 def test_a_child_process_may_make_iterators():
     iterator = iter(numbers(shuffle=False))
     next(iterator)

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import atexit
+import threading
 import weakref
 from typing import Any
 
 __all__ = ["DictIterator", "Iterator", "TupleIterator"]
 
 _running: weakref.WeakSet[Iterator] = weakref.WeakSet()
+_ending = False  # of the interpreter: what runs beside the main thread are daemon threads
 
 
 @atexit.register
 def _stop_all() -> None:
     """Ends the threads of pipelines before the interpreter goes: they may be in Python functions."""
+    global _ending
+    _ending = True
     for iterator in list(_running):
         iterator.stop()
+
+
+def _stopped() -> RuntimeError:
+    """The error of an iterator that was stopped. While the interpreter ends, a daemon thread ends here
+    instead, without a word, as Python itself is about to do with it.
+    """
+    if _ending and threading.current_thread() is not threading.main_thread():
+        raise SystemExit
+    return RuntimeError("dataset iterator: it was stopped: need a new one")
 
 
 class Iterator:
@@ -25,21 +38,28 @@ class Iterator:
         self._names = dataset.get_col_names()
         self._running = dataset.pipeline.iterate(num_epochs, output_numpy)
         _running.add(self)
+        if _ending:  # perhaps too late for _stop_all
+            _stopped()
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        if self._running is None:
-            raise RuntimeError("dataset iterator: it was stopped: need a new one")
+        running = self._running
+        if running is None:
+            raise _stopped()
         try:
-            row = self._running.next()
+            row = running.next()
         except StopIteration as error:
             # From here it would end the loop over the rows as if there were no more.
             raise RuntimeError(
                 "dataset iterator: Python code of a pipeline ended wrongly: got StopIteration, need a value "
                 "or another error"
             ) from error
+        except RuntimeError as error:
+            if self._running is None:  # stopped by another thread meanwhile
+                raise _stopped() from error
+            raise
         if row is None:
             raise StopIteration
         return self._arrange(row)
@@ -49,9 +69,9 @@ class Iterator:
 
     def stop(self) -> None:
         """Ends the pipeline; its thread has ended when this returns."""
-        if self._running is not None:
-            self._running.stop()
-            self._running = None
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()
 
     def release(self) -> None:
         """As stop()."""
