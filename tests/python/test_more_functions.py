@@ -87,6 +87,25 @@ def test_classes_and_masks():
     assert np.array_equal(np.sort(back[back != 0]), np.sort(values.asnumpy().ravel()))
 
 
+@pytest.mark.parametrize("dtype", (np.int32, np.int64, np.float32, np.float16))
+def test_places_among_distinct_elements(dtype):
+    x = np.array([[3, 1, 3], [0, 1, 2]], dtype)
+    want = np.array([[0, 1, 0], [2, 1, 3]]), np.array([3, 1, 3, 0, 1, 2], dtype)
+    # The CPU kernel of the genuine Unique has int64 places for int64 elements alone.
+    places = ms.int64 if dtype is np.int64 else ms.int32
+    both(ops.unique, (np.array([3, 1, 0, 2], dtype), want[0]), x)
+    both(ops.Unique(), (np.array([3, 1, 0, 2], dtype), want[0]), x)
+    sorted_places = np.unique(want[1], return_inverse=True)[1]
+    both(lambda t: ms.numpy.unique(t, True), (np.unique(x), sorted_places), want[1])
+    for call in (ops.unique, ops.Unique(), lambda t: ms.numpy.unique(t, True)):
+        for run in (call, ms.jit(call)):
+            for _ in range(3):
+                values, inverse = run(Tensor(x))
+                assert (values.dtype, inverse.dtype) == (Tensor(x).dtype, places)
+    _, inverse = ms.mint.unique(Tensor(x), return_inverse=True)
+    assert inverse.dtype == ms.int64
+
+
 def test_drawing():
     ms.set_seed(1)
     drawn = ops.laplace((20000,), 2.0, 3.0).asnumpy()

@@ -1,6 +1,7 @@
 """What the functions of this folder share."""
 
 from .. import _core
+from .. import _functions as _F
 from .._core import Tensor
 
 _d = _core.dtypes
@@ -31,6 +32,11 @@ def _numbers(value):
     if isinstance(value, Tensor):
         return [int(v) for v in value.tolist()] if value.ndim else [int(value)]
     return [value] if _is_int(value) else list(value)
+
+
+def _unique_places(inverse, x):
+    """Places among distinct elements as MindSpore's Unique has them: int64 for int64 elements, else int32."""
+    return inverse if x.dtype == _int64 else _F.cast(inverse, _int32)
 
 
 def _dtype_of_number(value):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _d, _float32, _host_number, _int32, _int64, _is_int
+from ._common import _d, _float32, _host_number, _int32, _int64, _is_int, _unique_places
 from .shape import numpy_linspace as _linspace
 
 _NAMES = {
@@ -120,6 +120,8 @@ def int32_places(made):
 
 
 def numpy_unique(x, return_inverse):
-    """Distinct elements in order, with the place of each element, as int32, when asked for."""
+    """Distinct elements in order, with the place of each element, int64 for int64 elements and int32 for
+    others, when asked for.
+    """
     values, inverse, _ = F.unique(array_like(x))
-    return (values, F.cast(inverse, _int32)) if return_inverse else values
+    return (values, _unique_places(inverse, values)) if return_inverse else values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
-from ._common import _d, _float32, _int32, _int64, _is_int, _numbers
+from ._common import _d, _float32, _int32, _int64, _is_int, _numbers, _unique_places
 from .elementwise import isclose
 
 
@@ -28,9 +28,11 @@ def gather_batch(x: Tensor, indices, axis, batch_dims):
 
 
 def unique_pair(x: Tensor):
-    """Distinct elements in order of first occurrence and the place of each element among them."""
+    """Distinct elements in order of first occurrence and the place of each element among them, int64 for
+    int64 elements and int32 for others.
+    """
     values, inverse, _ = F.unique(x, "first")
-    return values, F.cast(inverse, _int32)
+    return values, _unique_places(inverse, x)
 
 
 def unique_runs(x: Tensor, return_inverse, return_counts, dim):
