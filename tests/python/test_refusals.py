@@ -236,6 +236,47 @@ def test_a_label_out_of_range_is_named(label):
         ops.nll_loss(ops.log_softmax(ops.ones((2, 2))), Tensor([0, label], ms.int32))
 
 
+BCE = {
+    "function": ops.binary_cross_entropy,
+    "mint": ms.mint.nn.functional.binary_cross_entropy,
+    "layer": nn.BCELoss(),
+    "gradient": lambda p, t: ms.value_and_grad(ops.binary_cross_entropy)(p, t)[1],
+}
+
+
+@pytest.mark.parametrize("wrap", (lambda f: f, ms.jit, ms.jit(pure=True)), ids=("eager", "jit", "pure"))
+@pytest.mark.parametrize("loss", BCE.values(), ids=BCE)
+def test_cross_entropy_refuses_what_is_no_probability(loss, wrap):
+    run = wrap(lambda p, t: loss(p * 1, t))
+    good, target = Tensor([0.0, 0.5, 1.0, 0.25]), Tensor([0.0, 1.0, 1.0, 0.0])
+    wanted = run(good, target).asnumpy()
+    for wrong, place in ((1.5, 2), (-0.25, 0), (np.inf, 3)):
+        p = good.asnumpy()
+        p[place] = wrong
+        need = rf"binary_cross_entropy: inputs must lie in \[0, 1\]: got {wrong} at position {place}, need"
+        with pytest.raises(ValueError, match=need):
+            run(Tensor(p), target).asnumpy()
+        assert np.array_equal(run(good, target).asnumpy(), wanted)
+    assert np.isnan(run(Tensor([np.nan, 0.5, 1, 0.25], ms.float32), target).asnumpy()).any()
+
+
+def test_cross_entropy_refuses_in_loops_and_graph_mode():
+    def loss(p, t):
+        return ops.cond(ops.sum(t) > 0, lambda: ops.binary_cross_entropy(p, t), lambda: ops.sum(t))
+
+    good, bad = Tensor([0.5, 1.0]), Tensor([0.5, 1.5])
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        for run in (loss, ms.jit(loss)):
+            for _ in range(3):
+                assert np.isfinite(run(good, good).item())
+                assert run(bad, good * 0).item() == 0  # the loss is not taken
+                with pytest.raises(ValueError, match="binary_cross_entropy: inputs must lie"):
+                    run(bad, good).asnumpy()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
 @pytest.mark.parametrize("weights", ([0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [np.inf, 1.0], [[1, 2], [0, 0]]))
 @pytest.mark.parametrize("replacement", (True, False))
 def test_multinomial_refuses_weights(weights, replacement):

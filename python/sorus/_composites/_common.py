@@ -34,7 +34,7 @@ def _numbers(value):
     return [value] if _is_int(value) else list(value)
 
 
-def _unique_places(inverse, x):
+def _unique_places(inverse: Tensor, x: Tensor) -> Tensor:
     """Places among distinct elements as MindSpore's Unique has them: int64 for int64 elements, else int32."""
     return inverse if x.dtype == _int64 else _F.cast(inverse, _int32)
 

@@ -43,6 +43,13 @@ TEST(Loss, ElementwiseOnesEqualTheirDefinitions) {
               {0.03125, (std::log(2) + 6.25 / 2) / 2, (std::log(0.5) + 2.25 / 0.5) / 2});
 }
 
+TEST(Loss, CrossEntropyOfSaturatedProbabilitiesHasAGradient) {
+  const Tensor p({0., 1., 0., 1., 0.25}), t({0., 1., 1., 0., 1.});
+  const auto loss = [&](const Tensor& x) { return binary_cross_entropy(x, t, {}, kSum); };
+  expect_near(loss(p), {200 - std::log(0.25)});
+  expect_near(grad(loss, p), {1, -1, 0, 0, -4});
+}
+
 TEST(Loss, DivergenceSkipsZeroTargets) {
   Tensor x({-1., -2., -3., -4.}, {2, 2}), t({0.5, 0., 0.25, 1.}, {2, 2});
   std::vector<double> need{0.5 * (std::log(0.5) + 1), 0, 0.25 * (std::log(0.25) + 3), 4};

@@ -5,6 +5,14 @@
 #include <type_traits>
 
 namespace sorus::detail {
+
+int64_t offset_of(const Array& a, int64_t number) {
+  int64_t offset = 0;
+  for (int axis = a.rank(); axis-- > 0; number /= a.size(axis))
+    offset += number % a.size(axis) * a.strides[axis];
+  return offset;
+}
+
 namespace {
 
 /// Limits in the type of the indices: both included.
@@ -34,14 +42,6 @@ bool surely_inside(const T* indices, int64_t n, const Range<T>& range) {
                (other | (U{0} - other));
   }
   return outside >> (sizeof(T) * 8 - 1) == 0;
-}
-
-/// The offset in elements of the element with a row-major number.
-int64_t offset_of(const Array& a, int64_t number) {
-  int64_t offset = 0;
-  for (int axis = a.rank(); axis-- > 0; number /= a.size(axis))
-    offset += number % a.size(axis) * a.strides[axis];
-  return offset;
 }
 
 template <class T>

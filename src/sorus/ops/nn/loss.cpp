@@ -5,6 +5,7 @@
 
 #include "sorus/base/told_as.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/nn/detail/binary_cross_entropy_check.h"
 #include "sorus/ops/nn/detail/window.h"
 #include "sorus/ops/reduce/reduce.h"
 
@@ -33,6 +34,12 @@ Tensor number(double v, const Tensor& beside) { return scalar_beside(v, beside.d
 Tensor softplus_of_negative(const Tensor& x) {
   Tensor m = stop_gradient(relu(neg(x)));
   return m + log(exp(neg(m)) + exp(neg(x) - m));
+}
+
+/// log(x), at least -100. Its slope at 0, which a saturated sigmoid gives, is 0 as elsewhere below.
+Tensor bounded_log(const Tensor& x) {
+  Tensor floor = number(-100, x), none = equal(x, number(0, x));
+  return where(none, floor, maximum(log(where(none, number(1, x), x)), floor));
 }
 
 void need_positive(std::string_view op, std::string_view what, double value, bool zero_allowed) {
@@ -81,11 +88,8 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction
 Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
   const ToldAs told("binary_cross_entropy");
-  detail::need_floating("binary_cross_entropy", "probabilities", probabilities.dtype());
-  Tensor floor = number(-100, probabilities);
-  Tensor yes = maximum(log(probabilities), floor);
-  Tensor no = maximum(log(1.0 - probabilities), floor);
-  Tensor loss = neg(target * yes + (1.0 - target) * no);
+  detail::binary_cross_entropy_check(probabilities);
+  Tensor loss = neg(target * bounded_log(probabilities) + (1.0 - target) * bounded_log(1.0 - probabilities));
   return reduced("binary_cross_entropy", weighed(loss, weight), reduction);
 }
 

@@ -57,7 +57,8 @@ enum class Reduction : uint8_t {
 [[nodiscard]] SORUS_API Tensor huber_loss(const Tensor& x, const Tensor& target, double delta = 1,
                                           Reduction reduction = Reduction::kMean);
 
-/// -weight * (t * log(p) + (1 - t) * log(1 - p)), logarithms at least -100; `weight` may be undefined.
+/// -weight * (t * log(p) + (1 - t) * log(1 - p)), logarithms at least -100, with no slope below; `weight` may
+/// be undefined. Throws ValueError for a p outside [0, 1], naming it and its place; NaN gives NaN.
 [[nodiscard]] SORUS_API Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target,
                                                     const Tensor& weight = {},
                                                     Reduction reduction = Reduction::kMean);
