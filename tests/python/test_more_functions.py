@@ -91,7 +91,7 @@ def test_classes_and_masks():
 def test_places_among_distinct_elements(dtype):
     x = np.array([[3, 1, 3], [0, 1, 2]], dtype)
     want = np.array([[0, 1, 0], [2, 1, 3]]), np.array([3, 1, 3, 0, 1, 2], dtype)
-    # The CPU kernel of the genuine Unique has int64 places for int64 elements alone.
+    # As recorded of the genuine wheel.
     places = ms.int64 if dtype is np.int64 else ms.int32
     both(ops.unique, (np.array([3, 1, 0, 2], dtype), want[0]), x)
     both(ops.Unique(), (np.array([3, 1, 0, 2], dtype), want[0]), x)
