@@ -1,8 +1,6 @@
 """The settings of a process: `set_context(mode=PYNATIVE_MODE)` and what it takes."""
 
-import difflib
 import os
-import re
 import sys
 
 from ._warn import warn
@@ -149,6 +147,8 @@ def _flush_denormal(value):
 
 def memory_bytes(value):
     """Bytes of a text such as "1.5GB"."""
+    import re
+
     match = re.fullmatch(r"(\d+(?:\.\d+)?)GB", value) if isinstance(value, str) else None
     if not match or float(match[1]) <= 0:
         raise ValueError(
@@ -264,6 +264,8 @@ def get_context(attr_key):
 def _known(name, what):
     if name in _VALUES:
         return
+    import difflib
+
     near = difflib.get_close_matches(name, _VALUES, 3, 0.5)
     hint = f"did you mean {' or '.join(repr(n) for n in near)}" if near else f"need one of {sorted(_VALUES)}"
     raise ValueError(f"{what}: unknown setting: got '{name}', {hint}")
@@ -368,6 +370,8 @@ def set_auto_parallel_context(**kwargs):
     """Changes settings of parallel training."""
     for name, value in kwargs.items():
         if name not in _PARALLEL_DEFAULTS:
+            import difflib
+
             near = difflib.get_close_matches(name, _PARALLEL_DEFAULTS, 3, 0.5)
             raise ValueError(
                 f"set_auto_parallel_context: unknown setting: got '{name}', need one such as {near}"

@@ -43,6 +43,28 @@ def test_a_mode_set_before_the_layers_are_loaded_holds():
     assert int(run.stdout) == 2
 
 
+def test_an_import_loads_little():
+    """No package but its own, and of libraries none that only some programs use: it is to be quick."""
+    program = (
+        "import sys; before = set(sys.modules); import sorus\n"
+        "loaded = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(*sorted(loaded - set(sys.stdlib_module_names)))\n"
+        "print(open('/proc/self/maps').read())\n"
+        "assert sorus.ops.arange(3).asnumpy().tolist() == [0, 1, 2] and 'numpy' in sys.modules\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
+    )
+    modules, libraries = run.stdout.split("\n", 1)
+    assert modules == "sorus" and "libsorus" in libraries
+    for name in ("libmpi", "libgrpc", "libprotobuf", "libopencv", "libicu", "libsqlite"):
+        assert name not in libraries
+
+
 def test_accelerators_warn_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

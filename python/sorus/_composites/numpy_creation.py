@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from .. import _functions as F
+from .. import _functions as F, _numpy as np
 from .._core import Tensor
 from ._common import _d, _float32, _host_number, _int32, _int64, _is_int, _unique_places
 from .shape import numpy_linspace as _linspace

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from .. import _functions as F
+from .. import _functions as F, _numpy as np
 from .._core import Tensor
 from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers, _spatial, _write
 from .elementwise import logit
