@@ -28,7 +28,7 @@ SOURCE_PAGES = {
     "sorus": ("sorus",),
     "nn": ("sorus.nn",),
     "train": ("sorus.train",),
-    "mint.nn": ("sorus.mint.nn", "sorus.mint.optim"),
+    "mint.nn": ("sorus.mint.nn", "sorus.mint.optim", "sorus.experimental.optim.lr_scheduler"),
     "dataset": ("sorus.dataset", "sorus.dataset.transforms", "sorus.dataset.vision", "sorus.dataset.config"),
     "amp": ("sorus.amp",),
     "communication": ("sorus.communication",),
