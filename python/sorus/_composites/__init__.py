@@ -2,6 +2,7 @@
 
 from .attention import *  # noqa: F403
 from .boxes import *  # noqa: F403
+from .ctc import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .flash_attention import *  # noqa: F403
 from .index import *  # noqa: F403
@@ -12,6 +13,7 @@ from .numpy_creation import *  # noqa: F403
 from .numpy_histograms import *  # noqa: F403
 from .numpy_names import *  # noqa: F403
 from .primitives import *  # noqa: F403
+from .old_names import *  # noqa: F403
 from .python_values import *  # noqa: F403
 from .random import *  # noqa: F403
 from .reductions_algebra import *  # noqa: F403

@@ -69,6 +69,19 @@ def _calculate_fan_in_and_fan_out(arr):
     return _fans(getattr(arr, "shape", arr))
 
 
+def _calculate_in_and_out(arr):
+    return _fans(arr.shape)
+
+
+_calculate_correct_fan = _correct_fan
+
+
+def _assignment(arr, num):
+    """Writes the number or array into a NumPy array and gives that."""
+    arr[...] = num
+    return arr
+
+
 @_register("zeros")
 class Zero(Initializer):
     """All zeros."""

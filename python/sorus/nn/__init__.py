@@ -60,6 +60,7 @@ from .layer.basic import (
     Unfold,
     Upsample,
 )
+from .layer.combined import Conv2dBnAct, DenseBnAct, TimeDistributed
 from .layer.container import CellDict, CellList, SequentialCell
 from .layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
 from .grad import Jvp, Vjp
@@ -99,6 +100,7 @@ from .layer.pooling import (
 from .loss.loss import (
     BCELoss,
     BCEWithLogitsLoss,
+    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
     DiceLoss,
@@ -115,6 +117,7 @@ from .loss.loss import (
     MultiClassDiceLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
+    MultilabelMarginLoss,
     NLLLoss,
     PoissonNLLLoss,
     RMSELoss,

@@ -43,11 +43,14 @@ _PLACES.update(
         "sorus.ops._communication",
     )
 )
+_MODULES = ("composite", "function", "functional", "operations", "primitive")
 
 
 def __getattr__(name):
     if name in _functions:
         found = _functions.build(name)
+    elif name in _MODULES:
+        found = _importlib.import_module("." + name, __name__)
     elif name in _PLACES:
         found = getattr(_importlib.import_module(_PLACES[name]), name)
     else:
@@ -63,4 +66,4 @@ def __getattr__(name):
 
 def __dir__():
     primitives = _importlib.import_module("sorus.ops.primitive")
-    return sorted({*globals(), *_functions.names(), *primitives.table.names(), *_PLACES})
+    return sorted({*globals(), *_functions.names(), *primitives.table.names(), *_PLACES, *_MODULES})

@@ -2,6 +2,7 @@
 
 from .activation import *
 from .basic import *
+from .combined import *
 from .container import *
 from .conv import *
 from .image import *

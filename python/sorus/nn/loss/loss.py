@@ -333,3 +333,55 @@ class MultiMarginLoss(LossBase):
     def construct(self, x, target, weight=None):
         weight = self.weight if weight is None else weight
         return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
+
+
+class MultilabelMarginLoss(LossBase):
+    """How far classes that are no labels come within a margin of 1 of those that are: for each row the sum
+    over labels j and other classes i of max(0, 1 - x[j] + x[i]), divided by the number of classes.
+
+    Takes scores and targets of shape (C,) or (N, C), where a row of targets has its labels first and -1
+    after them, and gives shape () or (N,), or their mean or sum. Raises ValueError for shapes that do not
+    fit.
+
+    >>> from sorus import Tensor, nn
+    >>> nn.MultilabelMarginLoss()(Tensor([0.5, 0.25]), Tensor([1, -1])).item()
+    0.625
+    """
+
+    def construct(self, x, target):
+        return ops.multilabel_margin_loss(x, target, self.reduction)
+
+
+class CTCLoss(LossBase):
+    """-log of the chance that steps spell labels, where steps repeat labels and have blanks between them:
+    connectionist temporal classification.
+
+    Takes logs of chances of shape (T, N, C), or (T, C), labels of shape (N, S), lengths of the steps of
+    shape (N,) and of the labels of shape (N,); `blank` is the class of blanks. The result has shape (N,)
+    with `reduction` "none"; "sum" is their sum and "mean" the mean of losses divided by the numbers of
+    labels. Labels that the steps cannot spell give infinity, or 0 with `zero_infinity`, and no gradient.
+    Raises TypeError for dtypes and ValueError for shapes and a `blank` that do not fit.
+
+    >>> from sorus import Tensor, nn, ops
+    >>> logs = ops.log_softmax(ops.zeros((2, 1, 2)), -1)
+    >>> loss = nn.CTCLoss()(logs, Tensor([[1]]), Tensor([2]), Tensor([1]))
+    >>> round(ops.exp(-loss).item(), 3)
+    0.75
+    """
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction)
+        if isinstance(blank, bool) or not isinstance(blank, int):
+            raise TypeError(f"CTCLoss: 'blank' has the wrong type: got {type(blank).__name__}, need an int")
+        if not isinstance(zero_infinity, bool):
+            raise TypeError(
+                f"CTCLoss: 'zero_infinity' has the wrong type: got {type(zero_infinity).__name__}, "
+                "need a bool"
+            )
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def construct(self, log_probs, targets, input_lengths, target_lengths):
+        loss, _ = ops.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+        return loss
