@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from .. import _core
-from .. import _functions as F
+from .. import _core, _functions as F, _numpy as np
 from .._core import Tensor
 from ._common import _as_tensor, _int64
 
