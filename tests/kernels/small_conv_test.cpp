@@ -124,6 +124,15 @@ TEST(SmallConv, FusedStepsEqualSeparateOnes) {
   }
 }
 
+TEST(SmallConv, TheActivationKeepsNaN) {
+  ConvProblem p = problem_of(kShapes[0]);
+  ConvTensors t(p);
+  p.activation = onednn::Activation::kRelu;
+  t.input.set(0, std::numeric_limits<float>::quiet_NaN());
+  const Buffer fused = run(p, ConvPass::kForward, t);
+  for (int64_t o = 0; o < p.out_channels; ++o) EXPECT_TRUE(std::isnan(fused.get(o))) << "channel " << o;
+}
+
 TEST(SmallConv, InfinityReachesOnlyTheWeightsThatMeetIt) {
   ConvProblem p = problem_of(kShapes[0]);
   p.n = 1;

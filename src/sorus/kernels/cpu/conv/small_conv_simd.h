@@ -187,7 +187,7 @@ inline void interleave(const Geometry& g, float* sums, int64_t sums_stride, cons
     for (int64_t i = 0; i < g.flat_positions(); i += kLanes) {
       Vec v = hn::LoadU(d, plane + i);
       if (bias) v = hn::Add(v, b);
-      if (relu) v = hn::Max(v, hn::Zero(d));
+      if (relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
       hn::StoreU(v, d, plane + i);
     }
   }
