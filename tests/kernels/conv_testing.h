@@ -38,6 +38,34 @@ struct ConvTensors {
   }
 };
 
+/// Calls body(input index, weight index, output index) for every product of the convolution.
+template <class Body>
+void for_products(const ConvProblem& p, Body&& body) {
+  int64_t group_in = p.in_channels / p.groups, group_out = p.out_channels / p.groups;
+  for (int64_t n = 0; n < p.n; ++n) {
+    for (int64_t out = 0; out < p.out_positions(); ++out) {
+      for (int64_t tap = 0; tap < p.taps(); ++tap) {
+        int64_t rest_out = out, rest_tap = tap, in = 0, scale = 1;
+        bool inside = true;
+        for (int i = p.rank - 1; i >= 0; --i) {
+          int64_t at =
+              rest_out % p.out(i) * p.stride[i] - p.pad_low[i] + rest_tap % p.kernel[i] * p.dilation[i];
+          inside = inside && at >= 0 && at < p.in[i];
+          in += at * scale;
+          scale *= p.in[i], rest_out /= p.out(i), rest_tap /= p.kernel[i];
+        }
+        if (!inside) continue;
+        for (int64_t o = 0; o < p.out_channels; ++o) {
+          for (int64_t c = 0; c < group_in; ++c) {
+            body((n * p.in_positions() + in) * p.in_channels + o / group_out * group_in + c,
+                 (o * group_in + c) * p.taps() + tap, (n * p.out_positions() + out) * p.out_channels + o);
+          }
+        }
+      }
+    }
+  }
+}
+
 inline const float* floats(const Buffer& b) { return static_cast<const float*>(b.data()); }
 
 /// Puts pieces together, in whole rows of a result.

@@ -36,6 +36,15 @@ Ref<Value> random_value(const TensorType& type, std::mt19937& random, bool chann
   return value;
 }
 
+/// Puts infinities of both signs and a NaN somewhere into a value.
+void put_specials(Value& value, std::mt19937& random) {
+  visit_floating(value.type.dtype, [&]<class T>(std::type_identity<T>) {
+    auto* to = reinterpret_cast<T*>(value.bytes());
+    const auto size = static_cast<size_t>(value.type.shape.numel());
+    for (float special : {INFINITY, -INFINITY, NAN}) to[random() % size] = T(special);
+  });
+}
+
 using Bytes = std::vector<std::vector<std::byte>>;
 
 Bytes bytes_of(std::span<const Ref<Value>> values) {
@@ -71,8 +80,9 @@ Bytes run(const Graph& graph, std::vector<Ref<Value>> in, bool donate, Executabl
   return bytes;
 }
 
-/// The graph gives the bits of its calls one by one; returns how many of its calls are joined ones.
-int expect_same_bits(const std::string& text) {
+/// The graph gives the bits of its calls one by one, with `specials` where its first two inputs hold special
+/// values; returns how many of its calls are joined ones.
+int expect_same_bits(const std::string& text, bool specials = false) {
   SCOPED_TRACE(text);
   const Graph plain = Graph::parse(text);
   const Graph passed = joined(text);
@@ -83,6 +93,7 @@ int expect_same_bits(const std::string& text) {
     std::vector<Ref<Value>> in;
     for (ValueId v : plain.inputs)
       in.push_back(random_value(plain.type(v), random, channels_last && plain.type(v).shape.rank() == 4));
+    for (size_t i = 0; specials && i < 2; ++i) put_specials(*in[i], random);
     const Bytes expected = run(plain, in, false, &plain_report);
     for (int threads : {1, 2, 3}) {
       set_num_threads(threads);
@@ -323,38 +334,53 @@ struct Layer {
 };
 
 /// Few channels, many channels and few positions (taps, slices), pieces of images and rows, products over
-/// positions, groups; forward with an inference norm and a sum, and gradients of inputs.
-TEST(Epilogue, ConvolutionsKeepEveryBit) {
-  const Layer layers[] = {{2, 3, 6, 12, 5, 1, 2, 1},     {2, 512, 512, 7, 3, 1, 1, 1},
-                          {1, 256, 256, 14, 3, 1, 1, 1}, {3, 32, 48, 20, 3, 1, 1, 1},
-                          {1, 64, 64, 56, 3, 1, 1, 1},   {2, 64, 256, 28, 1, 1, 0, 1},
-                          {2, 64, 128, 28, 1, 2, 0, 1},  {2, 64, 64, 14, 3, 2, 1, 64},
-                          {2, 5, 7, 9, 1, 2, 0, 1},      {4, 128, 512, 7, 1, 1, 0, 1}};
-  int joins = 0;
-  for (const char* dtype : {"float32", "bfloat16"})
-    for (const Layer& l : layers) {
-      const int64_t size = (l.extent + 2 * l.padding - l.kernel) / l.stride + 1;
-      const std::string t = dtype;
-      const std::string x = fmt::format("{}({}, {}, {}, {})", t, l.n, l.in, l.extent, l.extent);
-      const std::string w = fmt::format("{}({}, {}, {}, {})", t, l.out, l.in / l.groups, l.kernel, l.kernel);
-      const std::string y = fmt::format("{}({}, {}, {}, {})", t, l.n, l.out, size, size);
-      const std::string channel = fmt::format("{}(1, {}, 1, 1)", t, l.out);
-      const std::string attributes =
-          fmt::format("stride=({0}, {0}), padding=({1}, {1}, {1}, {1}), dilation=(1, 1), groups={2}",
-                      l.stride, l.padding, l.groups);
-      joins +=
-          expect_same_bits("graph @g(%0: " + x + ", %1: " + w + ", %2: " + channel + ", %3: " + channel +
+/// positions, groups.
+const Layer kLayers[] = {{2, 3, 6, 12, 5, 1, 2, 1},     {2, 512, 512, 7, 3, 1, 1, 1},
+                         {1, 256, 256, 14, 3, 1, 1, 1}, {3, 32, 48, 20, 3, 1, 1, 1},
+                         {1, 64, 64, 56, 3, 1, 1, 1},   {2, 64, 256, 28, 1, 1, 0, 1},
+                         {2, 64, 128, 28, 1, 2, 0, 1},  {2, 64, 64, 14, 3, 2, 1, 64},
+                         {2, 5, 7, 9, 1, 2, 0, 1},      {4, 128, 512, 7, 1, 1, 0, 1}};
+
+/// Forward with an inference norm and a sum, and the gradient of the input.
+int expect_same_bits_of(const Layer& l, const std::string& t, bool specials) {
+  const int64_t size = (l.extent + 2 * l.padding - l.kernel) / l.stride + 1;
+  const std::string x = fmt::format("{}({}, {}, {}, {})", t, l.n, l.in, l.extent, l.extent);
+  const std::string w = fmt::format("{}({}, {}, {}, {})", t, l.out, l.in / l.groups, l.kernel, l.kernel);
+  const std::string y = fmt::format("{}({}, {}, {}, {})", t, l.n, l.out, size, size);
+  const std::string channel = fmt::format("{}(1, {}, 1, 1)", t, l.out);
+  const std::string attributes =
+      fmt::format("stride=({0}, {0}), padding=({1}, {1}, {1}, {1}), dilation=(1, 1), groups={2}", l.stride,
+                  l.padding, l.groups);
+  int joins =
+      expect_same_bits("graph @g(%0: " + x + ", %1: " + w + ", %2: " + channel + ", %3: " + channel +
                            ", %4: " + y + ") {\n  %5 = conv(%0, %1) {" + attributes + ", size=()} : " + y +
                            "\n  %6 = mul(%5, %2) : " + y + "\n  %7 = add(%6, %3) : " + y +
-                           "\n  %8 = add(%7, %4) : " + y + "\n  %9 = relu(%8) : " + y + "\n  return %9\n}\n");
-      joins += expect_same_bits("graph @g(%0: " + y + ", %1: " + w + ", %2: " + x + ") {\n" +
-                                "  %3 = conv_backward_input(%0, %1) {" + attributes +
-                                fmt::format(", size=({0}, {0})}} : ", l.extent) + x +
-                                "\n  %4 = add(%2, %3) : " + x + "\n  %5 = sigmoid(%4) : " + x +
-                                "\n  return %4, %5\n}\n");
-    }
-  EXPECT_GE(joins, 8);
+                           "\n  %8 = add(%7, %4) : " + y + "\n  %9 = relu(%8) : " + y + "\n  return %9\n}\n",
+                       specials);
+  joins += expect_same_bits(
+      "graph @g(%0: " + y + ", %1: " + w + ", %2: " + x + ") {\n" + "  %3 = conv_backward_input(%0, %1) {" +
+          attributes + fmt::format(", size=({0}, {0})}} : ", l.extent) + x + "\n  %4 = add(%2, %3) : " + x +
+          "\n  %5 = sigmoid(%4) : " + x + "\n  return %4, %5\n}\n",
+      specials);
+  return joins;
 }
+
+int expect_same_bits_of_all(bool specials) {
+  int joins = 0;
+  for (const std::string dtype : {"float32", "bfloat16"})
+    for (const Layer& l : kLayers) {
+      // Reference kernels, which bfloat16 has on some CPUs, would take minutes.
+      const bool is_large = l.in > 8 && l.groups == 1;
+      if (specials && is_large && dtype == "bfloat16") continue;
+      joins += expect_same_bits_of(l, dtype, specials);
+    }
+  return joins;
+}
+
+TEST(Epilogue, ConvolutionsKeepEveryBit) { EXPECT_GE(expect_same_bits_of_all(false), 8); }
+
+/// Results that kernels have spoilt are mended before what follows reads them.
+TEST(Epilogue, ConvolutionsOfSpecialValuesKeepEveryBit) { EXPECT_GE(expect_same_bits_of_all(true), 8); }
 
 }  // namespace
 }  // namespace sorus

@@ -1,5 +1,8 @@
 #include "sorus/ops/nn/conv.h"
 
+#include <cmath>
+#include <limits>
+
 #include "sorus/base/error.h"
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
@@ -182,6 +185,68 @@ TEST(Conv, FastKernelsAgreeWithTheReference) {
       expect_near(fast[i], doubles(slow[i]), 1e-5);
       expect_near(half[i], doubles(slow_half[i]), 1.0 / 64);
     }
+  }
+}
+
+/// With one number replaced.
+template <class T>
+Tensor with_number(const Tensor& t, int64_t place, double number) {
+  std::vector<T> items = t.to_vector<T>();
+  items[static_cast<size_t>(place)] = T(static_cast<ComputeType<T>>(number));
+  return Tensor(std::span<const T>(items), t.shape());
+}
+
+/// Results are NaN or infinite just where they are in double.
+void expect_same_specials(const Tensor& got, const Tensor& want) {
+  const std::vector<double> found = doubles(got), need = doubles(want);
+  ASSERT_EQ(found.size(), need.size());
+  for (size_t i = 0; i < need.size(); ++i) {
+    if (std::isfinite(need[i]))
+      ASSERT_TRUE(std::isfinite(found[i])) << "at " << i;
+    else if (std::isnan(need[i]))
+      ASSERT_TRUE(std::isnan(found[i])) << "at " << i;
+    else
+      ASSERT_EQ(found[i], need[i]) << "at " << i;
+  }
+}
+
+template <class T>
+void check_specials(const Case& c) {
+  Tensor x = random_tensor<T>(c.x, 1), w = random_tensor<T>(c.w, 2);
+  Tensor g = random_tensor<T>(conv(x, w, {}, c.options).shape(), 4);
+  Ints in, kernel;
+  for (int i = 2; i < x.rank(); ++i) in.push_back(x.size(i)), kernel.push_back(w.size(i));
+  const auto check = [&](const Tensor& a, const Tensor& b, auto&& f) {
+    const auto wide = [](const Tensor& t) { return cast(t, DType::kFloat64); };
+    expect_same_specials(f(a, b), f(wide(a), wide(b)));
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double number : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()})
+    for (const int64_t part : {0, 1, 2, 3}) {
+      const auto put = [&](const Tensor& t) { return with_number<T>(t, (t.numel() - 1) * part / 3, number); };
+      const auto forward = [&](const Tensor& a, const Tensor& b) { return conv(a, b, {}, c.options); };
+      const auto to_input = [&](const Tensor& a, const Tensor& b) {
+        return conv_backward_input(a, b, in, c.options);
+      };
+      const auto to_weight = [&](const Tensor& a, const Tensor& b) {
+        return conv_backward_weight(a, b, kernel, c.options);
+      };
+      check(put(x), w, forward), check(x, put(w), forward);
+      check(put(g), w, to_input), check(g, put(w), to_input);
+      check(put(x), g, to_weight), check(x, put(g), to_weight);
+    }
+}
+
+TEST(Conv, SpecialValuesReachWhatReadsThemAlone) {
+  std::vector<Case> all = cases();
+  all.push_back({{2, 1, 3, 4}, {2, 1, 3, 3}, {}});
+  all.push_back({{1, 3, 6, 7}, {16, 3, 3, 3}, {.stride = {2}, .padding = {1}}});
+  all.push_back({{2, 17, 5, 6}, {18, 17, 3, 3}, {.padding = {1}}});
+  for (const Case& c : all) {
+    check_specials<float>(c);
+    check_specials<double>(c);
+    check_specials<Float16>(c);
+    check_specials<BFloat16>(c);
   }
 }
 

@@ -10,6 +10,10 @@
 /// The convolution of the CPU: for each pass the own kernels for few channels, for many, for channels with
 /// kernels of their own, Winograd's, or oneDNN's, chosen by the shape alone. Contract, memory layouts,
 /// workspace and errors are those of onednn/conv.h.
+///
+/// A result is a sum over the taps that lie inside of the image, whatever the numbers are: an infinity or NaN
+/// reaches the results whose taps read it and no others, and no weight meets the padding. Kernels that
+/// multiply more than that have their results mended (mend.h). Sums in float32 may overflow on the way.
 namespace sorus::kernels::conv {
 
 [[nodiscard]] SORUS_API size_t workspace(const onednn::ConvProblem& problem, onednn::ConvPass pass);
@@ -33,7 +37,8 @@ SORUS_API void forward_rows(const onednn::ConvProblem& problem, const void* inpu
 SORUS_API void forward_on_rows(const onednn::ConvProblem& problem, const RowSource& input,
                                const void* weights, const float* bias, void* out, void* workspace,
                                const onednn::ConvOptions& options);
-/// Bytes that pack_weights writes; 0 where the forward pass reads weights as they are.
+/// Bytes that pack_weights writes; 0 where the forward pass reads weights as they are. Where results may have
+/// to be mended, plain weights are among them.
 [[nodiscard]] SORUS_API size_t packed_weights_bytes(const onednn::ConvProblem& problem);
 SORUS_API void pack_weights(const onednn::ConvProblem& problem, const void* weights, void* to);
 SORUS_API void backward_weights(const onednn::ConvProblem& problem, const void* input, const void* out_grad,
