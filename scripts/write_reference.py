@@ -32,6 +32,7 @@ SOURCE_PAGES = {
     "dataset": ("sorus.dataset", "sorus.dataset.transforms", "sorus.dataset.vision", "sorus.dataset.config"),
     "amp": ("sorus.amp",),
     "communication": ("sorus.communication",),
+    "runtime": ("sorus.runtime", "sorus.hal"),
     "dtype_and_initializer": ("sorus.common.dtype", "sorus.common.initializer"),
 }
 ROW_PAGES = {

@@ -199,6 +199,7 @@ void bind_boundary(nb::module_& m) {
         {"live", s.live}, {"peak", s.peak}, {"cached", s.cached}, {"reserved", s.reserved}};
   });
   m.def("reset_peak_memory", &reset_peak_memory);
+  m.def("release_cached_memory", &release_cached_memory);
 }
 
 }  // namespace sorus::python

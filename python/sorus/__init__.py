@@ -9,11 +9,15 @@ from ._context import (
     ParallelMode,
     get_auto_parallel_context,
     get_context,
+    get_current_device,
+    get_ps_context,
     reset_auto_parallel_context,
+    reset_ps_context,
     set_auto_parallel_context,
     set_context,
     set_deterministic,
     set_device,
+    set_ps_context,
     set_recursion_limit,
 )
 from ._core import __version__, from_dlpack, set_package_folder
@@ -41,11 +45,13 @@ _LAZY_MODULES = (
     "context",
     "dataset",
     "experimental",
+    "hal",
     "log",
     "mint",
     "nn",
     "numpy",
     "ops",
+    "runtime",
     "train",
 )
 _LAZY_NAMES = {
@@ -77,6 +83,8 @@ _LAZY_NAMES = {
     "trace_program": "_programs",
     "run_check": "_check",
     "is_tensor": "ops",
+    "constexpr": "ops.composite",
+    "ms_memory_recycle": "runtime",
 }
 _LAZY_NAMES.update(
     dict.fromkeys(

@@ -317,6 +317,49 @@ def set_deterministic(deterministic):
     set_context(deterministic="ON" if deterministic else "OFF")
 
 
+_PS_SETTINGS = {
+    "enable_ps": False,
+    "config_file_path": "",
+    "scheduler_manage_port": 11202,
+    "enable_ssl": False,
+    "client_password": "",
+    "server_password": "",
+}
+_ps = dict(_PS_SETTINGS)
+
+
+def _known_ps(name, what):
+    if name not in _PS_SETTINGS:
+        raise ValueError(f"{what}: unknown setting: got '{name}', need one of {list(_PS_SETTINGS)}")
+    return name
+
+
+def set_ps_context(**kwargs):
+    """Settings of training by parameter servers, which needs several processes: `enable_ps=True` raises
+    NotImplementedError, other settings are kept. Unknown ones raise ValueError.
+    """
+    for name in kwargs:
+        _known_ps(name, "set_ps_context")
+    if kwargs.get("enable_ps"):
+        raise NotImplementedError("set_ps_context: no parameter servers: got enable_ps=True, need False")
+    _ps.update(kwargs)
+
+
+def get_ps_context(attr_key):
+    """A setting of set_ps_context. Unknown ones raise ValueError."""
+    return _ps[_known_ps(attr_key, "get_ps_context")]
+
+
+def reset_ps_context():
+    """Puts the settings of set_ps_context back."""
+    _ps.update(_PS_SETTINGS)
+
+
+def get_current_device():
+    """The kind and the number of the device that computes: ("CPU", 0)."""
+    return "CPU", 0
+
+
 class ParallelMode:
     """Names of parallel modes."""
 

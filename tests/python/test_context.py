@@ -197,3 +197,18 @@ def test_importing_the_package_loads_no_layers():
         env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_parameter_servers_are_none():
+    ms.set_ps_context(enable_ps=False, scheduler_manage_port=5000)
+    assert ms.get_ps_context("scheduler_manage_port") == 5000 and not ms.get_ps_context("enable_ps")
+    ms.reset_ps_context()
+    assert ms.get_ps_context("scheduler_manage_port") == 11202
+    with pytest.raises(NotImplementedError, match="need False"):
+        ms.set_ps_context(enable_ps=True)
+    for bad in (lambda: ms.get_ps_context("port"), lambda: ms.set_ps_context(port=3)):
+        with pytest.raises(ValueError, match="unknown setting"):
+            bad()
+    assert ms.get_current_device() == ("CPU", 0)
+    assert ms.constexpr(len) is len
+    ms.ms_memory_recycle()
