@@ -92,6 +92,36 @@ def test_primitives(mode):  # noqa: ARG001
     thrice(ops.CheckValid(), [True, True, True, False, True], boxes, np.array([20, 10, 2], np.float32))
 
 
+def test_primitives_of_functions(mode):  # noqa: ARG001
+    volume = R.randn(2, 3, 4, 6, 2).astype(np.float32)
+    halves = volume.reshape(2, 3, 2, 2, 3, 2, 2).mean((3, 5))
+    thrice(ops.AdaptiveAvgPool3D((2, 3, 2)), halves, volume)
+    plane = R.permutation(32).reshape(1, 2, 4, 4).astype(np.float32)
+    blocks = plane.reshape(1, 2, 2, 2, 2, 2)
+    top = blocks.max((3, 5))
+    places = [
+        [[[int(np.argwhere(p.ravel() == v)[0, 0]) for v in r] for r in m] for p, m in zip(plane[0], top[0])]
+    ]
+    thrice(ops.AdaptiveMaxPool2D((2, 2)), (top, places), plane)
+    rows = np.array([[1.0, 8, 5, 2], [4, 9, 6, 1]], np.float32)
+    thrice(ops.InTopK(2), [True, False], rows, np.array([1, 3], np.int32))
+    holes = np.array([1.0, np.nan, 3], np.float32)
+    near = holes + np.float32(1e-6)
+    thrice(ops.IsClose(), [True, False, True], holes, near)
+    thrice(ops.IsClose(0.0, 0.0, True), [False, True, False], holes, near)
+    thrice(lambda x: ops.MatrixBandPart()(x, 1, 0), np.triu(np.tril(X), -1), X)
+    square = R.randn(3, 3) + 3 * np.eye(3)
+    thrice(
+        ops.MatrixSolve(True), np.linalg.solve(square.T, X.astype(np.float64)), square, X.astype(np.float64)
+    )
+    thrice(ops.Padding(5), np.pad(X[:, :1], ((0, 0), (0, 4))), X[:, :1])
+    thrice(lambda x: ops.Quantile(1, True)(x, 0.25), np.quantile(X, 0.25, 1, keepdims=True), X)
+    thrice(lambda x: ops.Quantile(0, ignore_nan=True)(x, 0.5), np.nanquantile(holes, 0.5), holes)
+    ms.set_seed(3)
+    drawn = ops.StandardLaplace()((40000,)).asnumpy()
+    assert abs(np.median(drawn)) < 0.03 and abs(np.abs(drawn).mean() - 1) < 0.03
+
+
 def test_pad_v3(mode):  # noqa: ARG001
     pairs = [1, 2, 0, 3]
     want = np.pad(X, ((0, 3), (1, 2)), constant_values=7)
@@ -213,3 +243,13 @@ def test_parts_of_initializers():
     with pytest.raises(ValueError, match="unknown mode"):
         init._calculate_correct_fan((3, 4), "fan")
     assert ops.operations.Add is ops.Add and ops.composite.GradOperation is ops.GradOperation
+
+
+def test_networks_without_initial_values():
+    from sorus.nn.utils import no_init_parameters
+
+    with no_init_parameters():
+        layer = nn.Dense(4, 2)
+    other = nn.Dense(4, 2)
+    ms.load_param_into_net(layer, other.parameters_dict())
+    np.testing.assert_array_equal(layer(Tensor(X)).asnumpy(), other(Tensor(X)).asnumpy())

@@ -1,6 +1,6 @@
 """Layers, losses and the class Cell they are made of."""
 
-from . import functional, layer, loss
+from . import functional, layer, loss, utils
 from .cell import Cell, GraphCell
 from .layer.activation import (
     CELU,
