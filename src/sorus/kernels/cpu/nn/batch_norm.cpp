@@ -30,14 +30,27 @@ RowPieces rows_of(const Array& x) {
 
 /// sums[c] = sum over rows of term(row, first channel, count), for the channels of one piece.
 template <class S, class Term>
-void sum_rows(int64_t begin, int64_t end, int64_t channels, S* sums, Term term) {
+[[gnu::flatten]] void sum_rows(int64_t begin, int64_t end, int64_t channels, S* sums, Term term) {
   int64_t c = 0;
   for (; c + kSideBySide * kBlock <= channels; c += kSideBySide * kBlock) {
-    BlockOf<S> acc[kSideBySide];
-    for (auto& b : acc) b = BlockOf<S>::of(0);
-    for (int64_t row = begin; row < end; ++row)
-      for (int i = 0; i < kSideBySide; ++i) acc[i] = acc[i] + term(row, c + i * kBlock, kBlock);
-    for (int i = 0; i < kSideBySide; ++i) store_full(acc[i], sums + c + i * kBlock);
+    Lanes<BlockOf<S>, kSideBySide> acc;
+    for_each_lane([](BlockOf<S>& sum) { sum = BlockOf<S>::of(0); }, acc);
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t at = c;
+      for_each_lane(
+          [&](BlockOf<S>& sum) {
+            sum = sum + term(row, at, kBlock);
+            at += kBlock;
+          },
+          acc);
+    }
+    S* to = sums + c;
+    for_each_lane(
+        [&](BlockOf<S>& sum) {
+          store_full(sum, to);
+          to += kBlock;
+        },
+        acc);
   }
   for (; c < channels; c += kBlock) {
     int64_t count = std::min(kBlock, channels - c);

@@ -1,5 +1,9 @@
 // BlockOf: 16 numbers in one to sixteen lanes, so that a kernel written over it has the same bits on every
 // CPU. Included once per target; see simd/lane.h.
+//
+// Functions that go through rows by blocks are [[gnu::flatten]]: a block of several lanes that goes to or
+// from a function, a lambda too, goes by way of memory (4 to 7 times the time of softmax and layer norm with
+// AVX2).
 
 #include "sorus/kernels/cpu/simd/functions.h"
 
@@ -21,77 +25,99 @@ namespace sorus::simd::HWY_NAMESPACE {
 
 inline constexpr int64_t kBlock = 16;
 
+/// kCount lanes, a power of two, as halves of halves. Not an array: the compiler would leave that in memory,
+/// and each operation of a block would store its lanes and load them again.
+template <class L, int kCount>
+struct Lanes {
+  Lanes<L, kCount / 2> lower, upper;
+};
+template <class L>
+struct Lanes<L, 1> {
+  L lane;
+};
+
+/// Calls f with a reference to a lane of each of `all`, for each place.
+template <class F, class L, int kCount, class... More>
+HWY_INLINE void for_each_lane(F f, Lanes<L, kCount>& first, More&... all) {
+  if constexpr (kCount == 1) {
+    f(first.lane, all.lane...);
+  } else {
+    for_each_lane(f, first.lower, all.lower...);
+    for_each_lane(f, first.upper, all.upper...);
+  }
+}
+
 /// 16 numbers of S, float or double.
 template <class S>
 struct BlockOf {
   using Lane = SimdLane<S>;
   static constexpr int64_t kWidth = static_cast<int64_t>(kLanes<Lane>);
-  static constexpr int kParts = static_cast<int>(kBlock / kWidth);
-  Lane part[kParts];
+  Lanes<Lane, static_cast<int>(kBlock / kWidth)> lanes;
   static HWY_INLINE BlockOf of(S v) {
     BlockOf b;
-    for (int i = 0; i < kParts; ++i) b.part[i] = Lane::of(static_cast<double>(v));
+    const Lane lane = Lane::of(static_cast<double>(v));
+    for_each_lane([&](Lane& to) { to = lane; }, b.lanes);
     return b;
   }
 };
 using Block = BlockOf<float>;
 
-template <class S, class F>
-HWY_INLINE BlockOf<S> map(BlockOf<S> a, F f) {
-  for (auto& part : a.part) part = f(part);
-  return a;
-}
-template <class S, class F>
-HWY_INLINE BlockOf<S> map(BlockOf<S> a, BlockOf<S> b, F f) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = f(a.part[i], b.part[i]);
-  return a;
+/// f of the lanes of `first` and of the blocks after it, place by place.
+template <class F, class S, class... More>
+HWY_INLINE BlockOf<S> map(F f, BlockOf<S> first, More... blocks) {
+  for_each_lane([&](auto& a, const auto&... more) { a = f(a, more...); }, first.lanes, blocks.lanes...);
+  return first;
 }
 template <class S>
 HWY_INLINE BlockOf<S> operator+(BlockOf<S> a, BlockOf<S> b) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] + b.part[i];
-  return a;
+  return map([](auto x, auto y) { return x + y; }, a, b);
 }
 template <class S>
 HWY_INLINE BlockOf<S> operator-(BlockOf<S> a, BlockOf<S> b) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] - b.part[i];
-  return a;
+  return map([](auto x, auto y) { return x - y; }, a, b);
 }
 template <class S>
 HWY_INLINE BlockOf<S> operator*(BlockOf<S> a, BlockOf<S> b) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] * b.part[i];
-  return a;
+  return map([](auto x, auto y) { return x * y; }, a, b);
 }
 template <class S>
 HWY_INLINE BlockOf<S> operator/(BlockOf<S> a, BlockOf<S> b) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = a.part[i] / b.part[i];
-  return a;
+  return map([](auto x, auto y) { return x / y; }, a, b);
 }
 template <class S>
 HWY_INLINE BlockOf<S> fma(BlockOf<S> a, BlockOf<S> b, BlockOf<S> c) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = fma(a.part[i], b.part[i], c.part[i]);
-  return a;
+  return map([](auto x, auto y, auto z) { return fma(x, y, z); }, a, b, c);
 }
 template <class S>
 HWY_INLINE BlockOf<S> max(BlockOf<S> a, BlockOf<S> b) {
-  for (int i = 0; i < BlockOf<S>::kParts; ++i) a.part[i] = max(a.part[i], b.part[i]);
-  return a;
+  return map([](auto x, auto y) { return max(x, y); }, a, b);
 }
 template <class S>
 HWY_INLINE BlockOf<S> exp(BlockOf<S> a) {
-  for (auto& part : a.part) part = math::exp(part);
-  return a;
+  return map([](auto x) { return math::exp(x); }, a);
 }
 
 /// 16 numbers as blocks hold them.
 template <class S>
 HWY_INLINE BlockOf<S> load_full(const S* from) {
+  using Lane = typename BlockOf<S>::Lane;
   BlockOf<S> b;
-  for (int i = 0; i < b.kParts; ++i) b.part[i] = load<typename BlockOf<S>::Lane>(from + i * b.kWidth);
+  for_each_lane(
+      [&](Lane& lane) {
+        lane = load<Lane>(from);
+        from += BlockOf<S>::kWidth;
+      },
+      b.lanes);
   return b;
 }
 template <class S>
 HWY_INLINE void store_full(BlockOf<S> b, S* to) {
-  for (int i = 0; i < b.kParts; ++i) store(b.part[i], to + i * b.kWidth);
+  for_each_lane(
+      [&](auto& lane) {
+        store(lane, to);
+        to += BlockOf<S>::kWidth;
+      },
+      b.lanes);
 }
 
 /// 16 elements of type T, 16-bit floats widened exactly.
@@ -138,17 +164,24 @@ HWY_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = T(wide[i]);
 }
 
+template <class L, int kCount, class Join>
+HWY_INLINE L join_lanes(Lanes<L, kCount> all, Join join) {
+  if constexpr (kCount == 1) {
+    return all.lane;
+  } else {
+    for_each_lane([&](L& x, const L& y) { x = join(x, y); }, all.lower, all.upper);
+    return join_lanes(all.lower, join);
+  }
+}
 /// The 16 elements joined: j with j + 8, then 4, 2 and 1.
 template <class S, class Join>
 HWY_INLINE S fold(BlockOf<S> b, Join join) {
-  for (int half = b.kParts / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) b.part[i] = join(b.part[i], b.part[i + half]);
+  using V = typename BlockOf<S>::Lane;
+  V v = join_lanes(b.lanes, join);
 #if HWY_TARGET == HWY_SCALAR
-  return b.part[0].v;
+  return v.v;
 #else
   // Whole vectors are joined: what is in their upper lanes does not matter.
-  using V = typename BlockOf<S>::Lane;
-  V v = b.part[0];
   if constexpr (b.kWidth * sizeof(S) == 64) v = join(v, V{hn::ConcatUpperUpper(typename V::Tag(), v.v, v.v)});
   v = join(v, V{hn::SwapAdjacentBlocks(v.v)});
   if constexpr (sizeof(S) == 4) {

@@ -21,7 +21,7 @@ namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
 template <class T>
-HWY_INLINE ComputeType<T> mean_of(const T* x, int64_t n) {
+[[gnu::flatten]] ComputeType<T> mean_of(const T* x, int64_t n) {
   using S = ComputeType<T>;
   return sum_blocks<S>(
              n, [&](BlockOf<S> sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
@@ -29,7 +29,7 @@ HWY_INLINE ComputeType<T> mean_of(const T* x, int64_t n) {
 }
 /// Mean square of the distances from `center`. Meanwhile the next row of x and of the result comes.
 template <class T>
-HWY_INLINE ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
+[[gnu::flatten]] ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
   using S = ComputeType<T>;
   const auto m = BlockOf<S>::of(center);
   return sum_blocks<S>(n,
@@ -43,7 +43,7 @@ HWY_INLINE ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center
 }
 
 template <class T, class S = ComputeType<T>>
-void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
+[[gnu::flatten]] void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
   const auto m = BlockOf<S>::of(mean), scale = BlockOf<S>::of(r);
   for_each_block(n, [&](int64_t i, int64_t count) {
     const BlockOf<S> v = (load_block(x + i, count, 0) - m) * scale;
@@ -54,8 +54,8 @@ void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, con
 /// dx = r * (h - mean(h) - n * mean(h * n)), h = g * gamma, n = (x - mean) * r; the second term when centred.
 /// Adds g * n to dgamma and g to dbeta.
 template <class T, class S = ComputeType<T>>
-void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, S mean, S r, const S* gamma,
-                  S* dgamma, S* dbeta) {
+[[gnu::flatten]] void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, S mean, S r,
+                                   const S* gamma, S* dgamma, S* dbeta) {
   using B = BlockOf<S>;
   struct Sums {
     B h, dot;

@@ -48,7 +48,7 @@ HWY_INLINE BlockOf<ComputeType<T>> load_until(const T* from, const T* end) {
 }
 template <class S>
 HWY_INLINE BlockOf<S> maximum(BlockOf<S> a, BlockOf<S> b) {
-  return map(a, b, [](auto x, auto y) { return math::maximum(x, y); });
+  return map([](auto x, auto y) { return math::maximum(x, y); }, a, b);
 }
 
 /// Calls f(place z, y, x, number of the tap) for the places of one window.
@@ -88,8 +88,9 @@ void for_each_result_row(int64_t n, const PoolWindows& w, int64_t channels, F f)
 /// Joins each window of one result row: first the rows of x under it, then along the row. `finish(window,
 /// block)` makes the result.
 template <class T, class Join, class Finish, class S = ComputeType<T>>
-void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz, const AxisWindow& wy,
-              ComputeType<T> empty, T* to, Scratch<S>& scratch, Join join, Finish finish) {
+[[gnu::flatten]] void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz,
+                               const AxisWindow& wy, ComputeType<T> empty, T* to, Scratch<S>& scratch,
+                               Join join, Finish finish) {
   int64_t length = w.size[2] * x.channels;
   auto windows = static_cast<int64_t>(w.axis[2].size());
   S* joined = scratch.row(0, std::max(length, windows * x.channels));
@@ -217,39 +218,43 @@ bool is_two_by_two(const KernelCall& call) {
   return true;
 }
 
+/// Whether x is what a maximum takes of x and y in this order: the first of equals, a NaN over everything.
+template <class L>
+HWY_INLINE typename L::Mask wins(L x, L y) {
+  return (x >= y) | math::is_nan(x);
+}
+
 /// The gradient under one row of 2 x 2 windows: two rows of x, made in `top` and `bottom` from left to right.
 template <class T>
 HWY_INLINE void two_by_two_row(const T* x0, const T* x1, const T* x_end, const T* g, const T* g_end,
                                int64_t windows, int64_t channels, ComputeType<T>* top,
                                ComputeType<T>* bottom) {
   using B = BlockOf<ComputeType<T>>;
-  const auto zero = B::Lane::of(0);
+  using L = typename B::Lane;
+  const L zero = L::of(0);
   for (int64_t o = 0; o < windows; ++o)
     for (int64_t c = 0; c < channels; c += kBlock) {
       int64_t left = 2 * o * channels + c, right = left + channels;
-      const B a = load_until(x0 + left, x_end), b = load_until(x0 + right, x_end);
-      const B d = load_until(x1 + left, x_end), e = load_until(x1 + right, x_end);
-      const B gradient = load_until(g + o * channels + c, g_end);
-      B ga, gb, gd, ge;
-      for (int i = 0; i < B::kParts; ++i) {
-        // The first of equals wins, NaN over everything.
-        auto a_wins = (a.part[i] >= b.part[i]) | math::is_nan(a.part[i]);
-        auto d_wins = (d.part[i] >= e.part[i]) | math::is_nan(d.part[i]);
-        const auto above = select(a_wins, a.part[i], b.part[i]), below = select(d_wins, d.part[i], e.part[i]);
-        auto above_wins = (above >= below) | math::is_nan(above);
-        const auto up = select(above_wins, gradient.part[i], zero),
-                   down = select(above_wins, zero, gradient.part[i]);
-        ga.part[i] = select(a_wins, up, zero);
-        gb.part[i] = select(a_wins, zero, up);
-        gd.part[i] = select(d_wins, down, zero);
-        ge.part[i] = select(d_wins, zero, down);
-      }
+      B a = load_until(x0 + left, x_end), b = load_until(x0 + right, x_end);
+      B d = load_until(x1 + left, x_end), e = load_until(x1 + right, x_end);
+      B gradient = load_until(g + o * channels + c, g_end);
+      for_each_lane(
+          [&](L& la, L& lb, L& ld, L& le, L whole) {
+            auto a_wins = wins(la, lb), d_wins = wins(ld, le);
+            auto above_wins = wins(select(a_wins, la, lb), select(d_wins, ld, le));
+            const L up = select(above_wins, whole, zero), down = select(above_wins, zero, whole);
+            la = select(a_wins, up, zero);
+            lb = select(a_wins, zero, up);
+            ld = select(d_wins, down, zero);
+            le = select(d_wins, zero, down);
+          },
+          a.lanes, b.lanes, d.lanes, e.lanes, gradient.lanes);
       // One block may reach into the next place, which is written later; several may not.
       int64_t count = channels <= kBlock ? kBlock : std::min(kBlock, channels - c);
-      store_block(ga, top + left, count);
-      store_block(gb, top + right, count);
-      store_block(gd, bottom + left, count);
-      store_block(ge, bottom + right, count);
+      store_block(a, top + left, count);
+      store_block(b, top + right, count);
+      store_block(d, bottom + left, count);
+      store_block(e, bottom + right, count);
     }
 }
 
@@ -287,6 +292,7 @@ void max_backward(const KernelCall& call) {
   if (is_two_by_two(call)) return two_by_two_backward<T>(call);
   using S = ComputeType<T>;
   using B = BlockOf<S>;
+  using L = typename B::Lane;
   PoolWindows w(*call.in[0].shape, *call.in[1].shape, call.attrs<PoolAttrs>());
   Pixels<T> in(call.in[0]), g(call.in[1]), dx(call.out[0]);
   backward(w, g, dx, call.in[0].size(0),
@@ -294,19 +300,20 @@ void max_backward(const KernelCall& call) {
                B gradient, S* sums, int64_t channels) {
              B best = B::of(0), place = B::of(0);
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
-               const B v = load_until(in.pixel(n, z, y, x) + c, in.end);
-               for (int i = 0; i < B::kParts; ++i) {
-                 auto stays = (best.part[i] >= v.part[i]) | math::is_nan(best.part[i]);
-                 const auto number = B::Lane::of(static_cast<double>(tap));
-                 place.part[i] = tap == 0 ? number : select(stays, place.part[i], number);
-                 best.part[i] = tap == 0 ? v.part[i] : select(stays, best.part[i], v.part[i]);
-               }
+               B v = load_until(in.pixel(n, z, y, x) + c, in.end);
+               const L number = L::of(static_cast<double>(tap));
+               for_each_lane(
+                   [&](L& most, L& where, L now) {
+                     auto stays = wins(most, now);
+                     where = tap == 0 ? number : select(stays, where, number);
+                     most = tap == 0 ? now : select(stays, most, now);
+                   },
+                   best.lanes, place.lanes, v.lanes);
              });
              for_each_tap(w, wz, wy, wx, [&](int64_t z, int64_t y, int64_t x, int64_t tap) {
-               B share;
-               for (int i = 0; i < B::kParts; ++i)
-                 share.part[i] = select(place.part[i] == B::Lane::of(static_cast<double>(tap)),
-                                        gradient.part[i], B::Lane::of(0));
+               const L number = L::of(static_cast<double>(tap));
+               const B share = map([&](L where, L whole) { return select(where == number, whole, L::of(0)); },
+                                   place, gradient);
                add_to(sums + ((z * w.size[1] + y) * w.size[2] + x) * channels, share);
              });
            });

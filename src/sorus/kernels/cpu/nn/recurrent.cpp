@@ -25,13 +25,11 @@ constexpr int64_t kPassElements = 16 * 1024;          // of the sums, worth a pi
 
 template <class S>
 HWY_INLINE BlockOf<S> sigmoid(BlockOf<S> a) {
-  for (auto& part : a.part) part = math::sigmoid(part);
-  return a;
+  return map([](auto x) HWY_ATTR { return math::sigmoid(x); }, a);
 }
 template <class S>
 HWY_INLINE BlockOf<S> tanh(BlockOf<S> a) {
-  for (auto& part : a.part) part = math::tanh(part);
-  return a;
+  return map([](auto x) HWY_ATTR { return math::tanh(x); }, a);
 }
 /// g * s * (1 - s) and g * (1 - t * t).
 template <class S>
@@ -90,7 +88,7 @@ HWY_INLINE BlockOf<S> over_input(const ForwardRow<S>& r, int64_t gate, int64_t i
 }
 
 template <class S>
-void lstm_row(const ForwardRow<S>& r) {
+[[gnu::flatten]] void lstm_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto sum = [&](int64_t g) HWY_ATTR {
@@ -113,7 +111,7 @@ void lstm_row(const ForwardRow<S>& r) {
 }
 
 template <class S>
-void gru_row(const ForwardRow<S>& r) {
+[[gnu::flatten]] void gru_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto over_x = [&](int64_t g) HWY_ATTR {
@@ -136,14 +134,14 @@ void gru_row(const ForwardRow<S>& r) {
 }
 
 template <class S>
-void rnn_row(const ForwardRow<S>& r, bool is_relu) {
+[[gnu::flatten]] void rnn_row(const ForwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_x + i);
     const B sum = over_input(r, 0, i, count) + load_block(r.sums + i, count, S(0));
     const B zero = B::of(0);
     const B h = is_relu
-                    ? map(sum, zero, [](auto v, auto least) HWY_ATTR { return select(v < least, least, v); })
+                    ? map([](auto v, auto least) HWY_ATTR { return select(v < least, least, v); }, sum, zero)
                     : tanh(sum);
     store_block(h, r.h + i, count);
     store_block(h, r.y + i, count);
@@ -260,7 +258,7 @@ HWY_INLINE BlockOf<S> with_more(BlockOf<S> gradient, const S* more, int64_t i, i
 }
 
 template <class S>
-void lstm_row_back(const BackwardRow<S>& r) {
+[[gnu::flatten]] void lstm_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto gate = [&](int64_t g) HWY_ATTR {
@@ -287,7 +285,7 @@ void lstm_row_back(const BackwardRow<S>& r) {
 }
 
 template <class S>
-void gru_row_back(const BackwardRow<S>& r) {
+[[gnu::flatten]] void gru_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
   const B one = B::of(1);
   for_each_block(r.n, [&](int64_t i, int64_t count) {
@@ -317,14 +315,14 @@ void gru_row_back(const BackwardRow<S>& r) {
 }
 
 template <class S>
-void rnn_row_back(const BackwardRow<S>& r, bool is_relu) {
+[[gnu::flatten]] void rnn_row_back(const BackwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_gates + i);
     const B out = load_block(r.gates + i, count, S(0));
     const B total = with_more(gradient_of_state(r, i, count), r.dgates, i, count);
     const B dx =
-        is_relu ? map(out, total, [](auto v, auto g) HWY_ATTR { return select(v > v.of(0), g, v.of(0)); })
+        is_relu ? map([](auto v, auto g) HWY_ATTR { return select(v > v.of(0), g, v.of(0)); }, out, total)
                 : of_tanh(total, out);
     store_block(dx, r.dx + i, count);
   });
