@@ -17,15 +17,16 @@ HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 
 /// Rows [begin, end) of layer_norm(gelu(x * a + b)), n elements each, with room for one row.
-void norm_rows(const float* x, float a, const float* b, const float* gamma, const float* beta, float* y,
-               float* room, int64_t n, int64_t begin, int64_t end) {
+[[gnu::flatten]] void norm_rows(const float* x, float a, const float* b, const float* gamma,
+                                const float* beta, float* y, float* room, int64_t n, int64_t begin,
+                                int64_t end) {
   const Block scale = Block::of(a);
   for (int64_t r = begin; r < end; ++r) {
     const float* in = x + r * n;
     Block sum = Block::of(0);
     for_each_block(n, [&](int64_t i, int64_t count) {
       Block t = load_block(in + i, count, 0) * scale + load_block(b + i, count, 0);
-      t = map(t, [](auto v) { return math::gelu(v); });
+      t = map([](auto v) { return math::gelu(v); }, t);
       store_block(t, room + i, count);
       sum = sum + t;
     });
