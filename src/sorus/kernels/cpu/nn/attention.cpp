@@ -37,7 +37,7 @@ void mask_row(const AttentionCall<S>& c, int64_t head, int64_t row, S* s) {
 
 /// Masked scores to weights in place; notes the largest score and the sum of the exponentials.
 template <class S>
-[[gnu::flatten]] void to_weights(S* s, int64_t n, S* statistics) {
+SORUS_FLATTEN void to_weights(S* s, int64_t n, S* statistics) {
   statistics[0] = largest(s, n);
   statistics[1] = exponentials(s, s, n, statistics[0], [](int64_t) {});
   scale_row(s, n, S(1) / statistics[1]);
@@ -45,7 +45,7 @@ template <class S>
 
 /// The same weights again from the statistics.
 template <class S>
-[[gnu::flatten]] void weights_again(S* s, int64_t n, const S* statistics) {
+SORUS_FLATTEN void weights_again(S* s, int64_t n, const S* statistics) {
   const auto shift = BlockOf<S>::of(statistics[0]), scale = BlockOf<S>::of(S(1) / statistics[1]);
   for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(exp(load_block(s + i, count, kLowest<S>) - shift) * scale, s + i, count);
@@ -62,7 +62,7 @@ void drop_row(const AttentionCall<S>& c, int64_t head, int64_t row, S* s, int64_
 
 /// dp becomes scale * p * (dp - sum(p * dp)).
 template <class S>
-[[gnu::flatten]] void score_gradient(const S* p, S* dp, int64_t n, S scale) {
+SORUS_FLATTEN void score_gradient(const S* p, S* dp, int64_t n, S scale) {
   const auto dot = BlockOf<S>::of(dot_of_rows(p, dp, n, [](int64_t) {}));
   const auto factor = BlockOf<S>::of(scale);
   for_each_block(n, [&](int64_t i, int64_t count) {
@@ -72,7 +72,7 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] void add_rows(const S* x, S* sum, int64_t n) {
+SORUS_FLATTEN void add_rows(const S* x, S* sum, int64_t n) {
   for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(sum + i, count, S(0)) + load_block(x + i, count, S(0)), sum + i, count);
   });

@@ -30,7 +30,7 @@ RowPieces rows_of(const Array& x) {
 
 /// sums[c] = sum over rows of term(row, first channel, count), for the channels of one piece.
 template <class S, class Term>
-[[gnu::flatten]] void sum_rows(int64_t begin, int64_t end, int64_t channels, S* sums, Term term) {
+SORUS_FLATTEN void sum_rows(int64_t begin, int64_t end, int64_t channels, S* sums, Term term) {
   int64_t c = 0;
   for (; c + kSideBySide * kBlock <= channels; c += kSideBySide * kBlock) {
     Lanes<BlockOf<S>, kSideBySide> acc;

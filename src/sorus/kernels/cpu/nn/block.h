@@ -1,9 +1,8 @@
 // BlockOf: 16 numbers in one to sixteen lanes, so that a kernel written over it has the same bits on every
 // CPU. Included once per target; see simd/lane.h.
 //
-// Functions that go through rows by blocks are [[gnu::flatten]]: a block of several lanes that goes to or
-// from a function, a lambda too, goes by way of memory (4 to 7 times the time of softmax and layer norm with
-// AVX2).
+// Functions that go through rows by blocks are SORUS_FLATTEN: a block of several lanes that goes to or from a
+// function, a lambda too, goes by way of memory (4 to 7 times the time of softmax and layer norm with AVX2).
 
 #include "sorus/kernels/cpu/simd/functions.h"
 
@@ -20,15 +19,27 @@
 
 #include "sorus/core/dtype.h"
 
+// Neither scalar code nor sanitized one, which takes minutes to compile so, gains by it.
+#undef SORUS_FLATTEN
+#if HWY_TARGET == HWY_SCALAR || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SORUS_FLATTEN
+#else
+#define SORUS_FLATTEN [[gnu::flatten]]
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 
 inline constexpr int64_t kBlock = 16;
 
-/// kCount lanes, a power of two, as halves of halves. Not an array: the compiler would leave that in memory,
-/// and each operation of a block would store its lanes and load them again.
+/// kCount lanes, a power of two. A few of them are halves of halves: an array the compiler would leave in
+/// memory, and each operation of a block would store its lanes and load them again.
 template <class L, int kCount>
 struct Lanes {
+  L lane[kCount];
+};
+template <class L, int kCount>
+requires(kCount == 2 || kCount == 4) struct Lanes<L, kCount> {
   Lanes<L, kCount / 2> lower, upper;
 };
 template <class L>
@@ -41,9 +52,11 @@ template <class F, class L, int kCount, class... More>
 HWY_INLINE void for_each_lane(F f, Lanes<L, kCount>& first, More&... all) {
   if constexpr (kCount == 1) {
     f(first.lane, all.lane...);
-  } else {
+  } else if constexpr (kCount <= 4) {
     for_each_lane(f, first.lower, all.lower...);
     for_each_lane(f, first.upper, all.upper...);
+  } else {
+    for (int i = 0; i < kCount; ++i) f(first.lane[i], all.lane[i]...);
   }
 }
 
@@ -168,9 +181,13 @@ template <class L, int kCount, class Join>
 HWY_INLINE L join_lanes(Lanes<L, kCount> all, Join join) {
   if constexpr (kCount == 1) {
     return all.lane;
-  } else {
+  } else if constexpr (kCount <= 4) {
     for_each_lane([&](L& x, const L& y) { x = join(x, y); }, all.lower, all.upper);
     return join_lanes(all.lower, join);
+  } else {
+    for (int half = kCount / 2; half > 0; half /= 2)
+      for (int i = 0; i < half; ++i) all.lane[i] = join(all.lane[i], all.lane[i + half]);
+    return all.lane[0];
   }
 }
 /// The 16 elements joined: j with j + 8, then 4, 2 and 1.

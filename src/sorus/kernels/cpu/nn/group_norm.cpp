@@ -48,7 +48,7 @@ double long_sum(int64_t n, Term term) {
 }
 
 template <class T>
-[[gnu::flatten]] void forward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon) {
+SORUS_FLATTEN void forward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon) {
   using S = ComputeType<T>;
   const T* x = c.in[0].as<T>() + group * s.count();
   T* y = c.out[0].as<T>() + group * s.count();
@@ -78,8 +78,8 @@ template <class T>
 /// dx = r * (h - mean(h) - n * mean(h * n)), h = g * gamma, n = (x - mean) * r. Leaves sum(g * n) and sum(g)
 /// of each channel of the sample in `sums`.
 template <class T>
-[[gnu::flatten]] void backward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon,
-                                     double* sums) {
+SORUS_FLATTEN void backward_group(const KernelCall& c, const Groups& s, int64_t group, double epsilon,
+                                  double* sums) {
   using S = ComputeType<T>;
   const T* x = c.in[0].as<T>() + group * s.count();
   const T* g = c.in[1].as<T>() + group * s.count();

@@ -21,7 +21,7 @@ namespace sorus::simd::HWY_NAMESPACE {
 namespace {
 
 template <class T>
-[[gnu::flatten]] ComputeType<T> mean_of(const T* x, int64_t n) {
+SORUS_FLATTEN ComputeType<T> mean_of(const T* x, int64_t n) {
   using S = ComputeType<T>;
   return sum_blocks<S>(
              n, [&](BlockOf<S> sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
@@ -29,7 +29,7 @@ template <class T>
 }
 /// Mean square of the distances from `center`. Meanwhile the next row of x and of the result comes.
 template <class T>
-[[gnu::flatten]] ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
+SORUS_FLATTEN ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
   using S = ComputeType<T>;
   const auto m = BlockOf<S>::of(center);
   return sum_blocks<S>(n,
@@ -43,7 +43,7 @@ template <class T>
 }
 
 template <class T, class S = ComputeType<T>>
-[[gnu::flatten]] void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
+SORUS_FLATTEN void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
   const auto m = BlockOf<S>::of(mean), scale = BlockOf<S>::of(r);
   for_each_block(n, [&](int64_t i, int64_t count) {
     const BlockOf<S> v = (load_block(x + i, count, 0) - m) * scale;
@@ -54,8 +54,8 @@ template <class T, class S = ComputeType<T>>
 /// dx = r * (h - mean(h) - n * mean(h * n)), h = g * gamma, n = (x - mean) * r; the second term when centred.
 /// Adds g * n to dgamma and g to dbeta.
 template <class T, class S = ComputeType<T>>
-[[gnu::flatten]] void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, S mean, S r,
-                                   const S* gamma, S* dgamma, S* dbeta) {
+SORUS_FLATTEN void backward_row(const T* x, const T* g, T* dx, int64_t n, bool centred, S mean, S r,
+                                const S* gamma, S* dgamma, S* dbeta) {
   using B = BlockOf<S>;
   struct Sums {
     B h, dot;

@@ -88,9 +88,9 @@ void for_each_result_row(int64_t n, const PoolWindows& w, int64_t channels, F f)
 /// Joins each window of one result row: first the rows of x under it, then along the row. `finish(window,
 /// block)` makes the result.
 template <class T, class Join, class Finish, class S = ComputeType<T>>
-[[gnu::flatten]] void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz,
-                               const AxisWindow& wy, ComputeType<T> empty, T* to, Scratch<S>& scratch,
-                               Join join, Finish finish) {
+SORUS_FLATTEN void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n, const AxisWindow& wz,
+                            const AxisWindow& wy, ComputeType<T> empty, T* to, Scratch<S>& scratch, Join join,
+                            Finish finish) {
   int64_t length = w.size[2] * x.channels;
   auto windows = static_cast<int64_t>(w.axis[2].size());
   S* joined = scratch.row(0, std::max(length, windows * x.channels));

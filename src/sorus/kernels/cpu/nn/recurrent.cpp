@@ -88,7 +88,7 @@ HWY_INLINE BlockOf<S> over_input(const ForwardRow<S>& r, int64_t gate, int64_t i
 }
 
 template <class S>
-[[gnu::flatten]] void lstm_row(const ForwardRow<S>& r) {
+SORUS_FLATTEN void lstm_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto sum = [&](int64_t g) HWY_ATTR {
@@ -111,7 +111,7 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] void gru_row(const ForwardRow<S>& r) {
+SORUS_FLATTEN void gru_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto over_x = [&](int64_t g) HWY_ATTR {
@@ -134,7 +134,7 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] void rnn_row(const ForwardRow<S>& r, bool is_relu) {
+SORUS_FLATTEN void rnn_row(const ForwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_x + i);
@@ -258,7 +258,7 @@ HWY_INLINE BlockOf<S> with_more(BlockOf<S> gradient, const S* more, int64_t i, i
 }
 
 template <class S>
-[[gnu::flatten]] void lstm_row_back(const BackwardRow<S>& r) {
+SORUS_FLATTEN void lstm_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto gate = [&](int64_t g) HWY_ATTR {
@@ -285,7 +285,7 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] void gru_row_back(const BackwardRow<S>& r) {
+SORUS_FLATTEN void gru_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
   const B one = B::of(1);
   for_each_block(r.n, [&](int64_t i, int64_t count) {
@@ -315,7 +315,7 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] void rnn_row_back(const BackwardRow<S>& r, bool is_relu) {
+SORUS_FLATTEN void rnn_row_back(const BackwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
   for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_gates + i);

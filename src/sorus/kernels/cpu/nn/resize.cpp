@@ -33,8 +33,8 @@ HWY_INLINE BlockOf<S> add_scaled(BlockOf<S> sum, BlockOf<S> b, double weight) {
 
 /// joined = sum over the taps of z and y of weight * row of x; `row(z, y)` is a row of `length` elements.
 template <class T, class Row>
-[[gnu::flatten]] void join_rows(const ResizeTaps& taps, const ResizeTap& z, const ResizeTap& y,
-                                int64_t length, ComputeType<T>* joined, Row row) {
+SORUS_FLATTEN void join_rows(const ResizeTaps& taps, const ResizeTap& z, const ResizeTap& y, int64_t length,
+                             ComputeType<T>* joined, Row row) {
   bool first = true;
   for (int i = 0; i < taps.count_of(0); ++i)
     for (int j = 0; j < taps.count_of(1); ++j) {

@@ -69,7 +69,7 @@ HWY_INLINE ComputeType<T> sum_of_exp(const T* x, int64_t n, ComputeType<T> top, 
 }
 
 template <class T>
-[[gnu::flatten]] void softmax_row(const T* x, T* y, int64_t n) {
+SORUS_FLATTEN void softmax_row(const T* x, T* y, int64_t n) {
   using S = ComputeType<T>;
   const S top = largest(x, n);
   if constexpr (std::is_same_v<T, S>) {
@@ -85,7 +85,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::flatten]] void log_softmax_row(const T* x, T* y, int64_t n) {
+SORUS_FLATTEN void log_softmax_row(const T* x, T* y, int64_t n) {
   using S = ComputeType<T>;
   const S top = largest(x, n);
   const auto shift = BlockOf<S>::of(top), log_sum = BlockOf<S>::of(std::log(sum_of_exp(x, n, top, y)));
@@ -95,7 +95,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::flatten]] void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
+SORUS_FLATTEN void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
   using S = ComputeType<T>;
   const auto dot = BlockOf<S>::of(dot_of_rows(y, g, n, [&](int64_t i) { prefetch_write(dx + i); }));
   for_each_block(n, [&](int64_t i, int64_t count) {
@@ -104,7 +104,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::flatten]] void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
+SORUS_FLATTEN void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
   using S = ComputeType<T>;
   const auto total = BlockOf<S>::of(-sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     prefetch_write(dx + i);
@@ -135,30 +135,30 @@ struct Lines {
 };
 
 template <class T>
-[[gnu::flatten]] void softmax_lines(const Lines<T>& l, const T* x, T* y) {
+SORUS_FLATTEN void softmax_lines(const Lines<T>& l, const T* x, T* y) {
   const auto top = l.largest(x), scale = Lines<T>::B::of(1) / l.sum_of_exp(x, top);
   for (int64_t i = 0; i < l.n; ++i) l.store(exp(l.load(x, i) - top) * scale, y, i);
 }
 template <class T>
-[[gnu::flatten]] void log_softmax_lines(const Lines<T>& l, const T* x, T* y) {
+SORUS_FLATTEN void log_softmax_lines(const Lines<T>& l, const T* x, T* y) {
   const auto top = l.largest(x), log_sum = map([](auto v) { return math::log(v); }, l.sum_of_exp(x, top));
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(x, i) - top - log_sum, y, i);
 }
 template <class T>
-[[gnu::flatten]] void softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
+SORUS_FLATTEN void softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
   auto dot = Lines<T>::B::of(0);
   for (int64_t i = 0; i < l.n; ++i) dot = fma(l.load(y, i), l.load(g, i), dot);
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(y, i) * (l.load(g, i) - dot), dx, i);
 }
 template <class T>
-[[gnu::flatten]] void log_softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
+SORUS_FLATTEN void log_softmax_backward_lines(const Lines<T>& l, const T* y, const T* g, T* dx) {
   auto total = Lines<T>::B::of(0);
   for (int64_t i = 0; i < l.n; ++i) total = total + l.load(g, i);
   for (int64_t i = 0; i < l.n; ++i) l.store(l.load(g, i) - exp(l.load(y, i)) * total, dx, i);
 }
 
 template <class T>
-[[gnu::flatten]] ComputeType<T> loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
+SORUS_FLATTEN ComputeType<T> loss_of_row(const T* x, int64_t n, int64_t label, double smoothing) {
   using S = ComputeType<T>;
   const S top = largest(x, n);
   const S log_sum = std::log(sum_of_exp(x, n, top, static_cast<const T*>(nullptr)));
@@ -174,8 +174,8 @@ template <class T>
 
 /// dx = (p - target) * g
 template <class T>
-[[gnu::flatten]] void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing,
-                                        ComputeType<T> g) {
+SORUS_FLATTEN void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label, double smoothing,
+                                     ComputeType<T> g) {
   using S = ComputeType<T>;
   const S top = largest(x, n), inverse = 1 / sum_of_exp(x, n, top, dx);
   const auto shift = BlockOf<S>::of(top), scale = BlockOf<S>::of(inverse), gradient = BlockOf<S>::of(g);
