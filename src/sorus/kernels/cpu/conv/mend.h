@@ -13,15 +13,15 @@
 namespace sorus::kernels::conv {
 
 /// Mends the results of forward or backward data before they are handed on. Used by several threads at once.
-class ResultMender final : public PieceTaker {
+class SORUS_API ResultMender final : public PieceTaker {
  public:
   /// `source` is what the pass reads beside `weights`, which are plain ones. `bias` and `next` may be null.
-  SORUS_API ResultMender(const onednn::ConvProblem& problem, onednn::ConvPass pass, const void* source,
-                         const void* weights, const float* bias, const PieceTaker* next);
+  ResultMender(const onednn::ConvProblem& problem, onednn::ConvPass pass, const void* source,
+               const void* weights, const float* bias, const PieceTaker* next);
   /// A piece in memory of the kernel, or of the result, which may be written to.
-  SORUS_API void take(const ResultPiece& piece) const override;
+  void take(const ResultPiece& piece) const override;
   /// A result that did not come in pieces.
-  SORUS_API void mend_all(void* result) const;
+  void mend_all(void* result) const;
 
  private:
   /// A tap and the position of the image of the source that it reads.
