@@ -10,6 +10,13 @@ import pytest
 import sorus as ms
 
 
+def run_of(program):
+    """A program in a process of its own, in which nothing has been imported."""
+    path = ":".join(p for p in sys.path if p)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": path})
+
+
 def test_unknown_setting_names_near_ones():
     with pytest.raises(ValueError, match="device_target"):
         ms.set_context(device_targett="CPU")
@@ -33,13 +40,7 @@ def test_a_mode_set_before_the_layers_are_loaded_holds():
         "for _ in range(3): float(net(ms.Tensor([[1.0, 2.0]])).sum())\n"
         "print(ms._core.follow_stats()['runs'])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
-    )
+    run = run_of(program)
     assert int(run.stdout) == 2
 
 
@@ -52,13 +53,7 @@ def test_an_import_loads_little():
         "print(open('/proc/self/maps').read())\n"
         "assert sorus.ops.arange(3).asnumpy().tolist() == [0, 1, 2] and 'numpy' in sys.modules\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
-    )
+    run = run_of(program)
     modules, libraries = run.stdout.split("\n", 1)
     assert modules == "sorus" and "libsorus" in libraries
     for name in ("libmpi", "libgrpc", "libprotobuf", "libopencv", "libicu", "libsqlite"):
@@ -76,13 +71,7 @@ def test_accelerators_warn_once():
 
 def test_set_device_warns_by_its_own_name():
     program = "import sorus; sorus.set_device('GPU'); print(sorus.get_context('device_target'))"
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
-    )
+    run = run_of(program)
     assert run.stdout == "GPU\n" and "<string>:1: UserWarning: set_device: device_target 'GPU'" in run.stderr
     with pytest.raises(ValueError, match="set_device"):
         ms.set_device("TPU")

@@ -40,13 +40,6 @@ def chance(logs, labels, blank, merge=True):
     return total
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 LABELS = np.array([[1, 2], [3, 3], [2, -7]], np.int32)
 COUNTS = np.array([2, 2, 1], np.int32)
 

@@ -13,13 +13,6 @@ def data(count=6, batch=2):
     return dataset.NumpySlicesDataset(columns, ["x", "y"], shuffle=False).batch(batch)
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 class Sum(nn.Cell):
     def construct(self, x, y):
         return (x + y).sum()

@@ -11,13 +11,6 @@ IMAGES = R.rand(2, 3, 16, 14).astype(np.float32)
 NOISY = np.clip(IMAGES + 0.1 * R.randn(*IMAGES.shape), 0, 1).astype(np.float32)
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 def close(got, want, rtol=2e-5, atol=1e-6):
     if isinstance(want, tuple):
         assert isinstance(got, tuple) and len(got) == len(want)

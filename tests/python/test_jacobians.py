@@ -21,13 +21,6 @@ OF_FIRST = (np.diag(2 * X), np.zeros((2, 3)))
 OF_SECOND = (np.stack([Y, Y], 1), X.sum() * np.eye(3))
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 def close(got, want):
     if isinstance(want, tuple):
         assert isinstance(got, tuple) and len(got) == len(want)

@@ -12,13 +12,6 @@ X = R.randn(3, 4).astype(np.float32)
 Y = R.rand(3, 4).astype(np.float32) + 0.5
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 def close(got, want):
     if isinstance(want, tuple):
         assert len(got) == len(want)

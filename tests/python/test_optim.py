@@ -9,12 +9,7 @@ import sorus as ms
 from sorus import Parameter, Tensor, nn
 
 
-@pytest.fixture(autouse=True, params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
-def mode(request):
-    """Runs each test in both modes."""
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
+pytestmark = pytest.mark.usefixtures("mode")
 
 
 def weights(*names):
