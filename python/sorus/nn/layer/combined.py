@@ -3,7 +3,7 @@
 from ... import ops
 from ..cell import Cell
 from .activation import LeakyReLU, get_activation
-from .basic import Dense, check_bool
+from .basic import Dense, check_bool, given
 from .conv import Conv2d
 from .normalization import BatchNorm1d, BatchNorm2d
 
@@ -61,22 +61,11 @@ class Conv2dBnAct(_Combined):
         eps=1e-5,
         activation=None,
         alpha=0.2,
-        after_fake=True,  # noqa: ARG002
-    ):
+        after_fake=True,
+    ):  # noqa: ARG002
+        convolution = given(locals(), "has_bn", "momentum", "eps", "activation", "alpha", "after_fake")
         super().__init__()
-        self.conv = Conv2d(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride=stride,
-            pad_mode=pad_mode,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            has_bias=has_bias,
-            weight_init=weight_init,
-            bias_init=bias_init,
-        )
+        self.conv = Conv2d(**convolution)
         self._add(has_bn, lambda: BatchNorm2d(out_channels, eps, momentum), activation, alpha)
 
     def construct(self, x):
