@@ -82,6 +82,18 @@ def test_data_sink(mode):  # noqa: ARG001
     assert ms.data_sink(lambda x: x, [Tensor([1.0])])().tolist() == [1.0]
 
 
+def test_data_sink_declares_its_rows():
+    def step(width):
+        declared = (Tensor(shape=[None, width], dtype=ms.float32),)
+        rows = [Tensor(np.ones((n, 3), np.float32)) for n in (2, 4)]
+        return ms.data_sink(lambda x: x.sum(), rows, jit_config=ms.JitConfig(), input_signature=declared)
+
+    fits = step(3)
+    assert [fits().item(), fits().item()] == [6.0, 12.0]
+    with pytest.raises(ValueError):
+        step(5)()
+
+
 def test_refusals():
     for bad in (
         lambda: DatasetHelper(3),
