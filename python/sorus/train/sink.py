@@ -9,8 +9,8 @@ def data_sink(fn, dataset, sink_size=1, jit_config=None, input_signature=None):
     again. With `jit_config` the function is compiled as `jit` does it, and rows must be of the types that
     `input_signature` declares, if any.
 
-    Raises TypeError for arguments of the wrong type, ValueError for a `sink_size` out of range and for rows of
-    other types.
+    Raises TypeError for arguments of the wrong type, ValueError for a `sink_size` out of range and for rows
+    of other types.
 
     >>> import numpy as np
     >>> from sorus import data_sink, dataset
