@@ -7,6 +7,7 @@
 #include "sorus/base/thread_pool.h"
 #include "sorus/dispatch/kernel.h"
 #include "sorus/ops/elementwise/elementwise.h"
+#include "sorus/ops/nn/attributes.h"
 #include "sorus/ops/shape/shape_ops.h"
 #include "tests/ops/nn/check.h"
 
@@ -175,16 +176,39 @@ std::vector<Tensor> all_passes(const Case& c) {
   return {y, conv_backward_input(g, w, in, c.options), conv_backward_weight(x, g, kernel, c.options)};
 }
 
+template <class T>
+void expect_passes_near_the_reference(const Case& c, double error) {
+  const std::vector<Tensor> fast = all_passes<T>(c);
+  reference_kernels_only() = true;
+  const std::vector<Tensor> slow = all_passes<T>(c);
+  reference_kernels_only() = false;
+  for (size_t i = 0; i < fast.size(); ++i) expect_near(fast[i], doubles(slow[i]), error);
+}
+
 TEST(Conv, FastKernelsAgreeWithTheReference) {
   for (const Case& c : cases()) {
-    std::vector<Tensor> fast = all_passes<float>(c), half = all_passes<BFloat16>(c);
-    reference_kernels_only() = true;
-    std::vector<Tensor> slow = all_passes<float>(c), slow_half = all_passes<BFloat16>(c);
-    reference_kernels_only() = false;
-    for (size_t i = 0; i < fast.size(); ++i) {
-      expect_near(fast[i], doubles(slow[i]), 1e-5);
-      expect_near(half[i], doubles(slow_half[i]), 1.0 / 64);
-    }
+    expect_passes_near_the_reference<float>(c, 1e-5);
+    expect_passes_near_the_reference<BFloat16>(c, 1.0 / 64);
+    expect_passes_near_the_reference<Float16>(c, 1.0 / 512);
+  }
+}
+
+/// No 16-bit type is left to the reference: it takes hundreds of times as long.
+TEST(Conv, SixteenBitFloatsHaveFastKernels) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const Shape x({2, 16, 8, 8}), w({8, 16, 3, 3}), y({2, 8, 8, 8});
+    const ConvAttrs attributes{
+        .stride = {1, 1}, .padding = {1, 1, 1, 1}, .dilation = {1, 1}, .groups = 1, .size = {8, 8}};
+    const auto kernel = [&](const char* op, const Shape& a, const Shape& b, const Shape& out) {
+      const auto array = [dtype](const Shape& s) {
+        return Array{nullptr, dtype, &s, Strides::contiguous(s)};
+      };
+      const Array in[] = {array(a), array(b)}, result[] = {array(out)};
+      return std::string(choose_kernel({*find_op(op), &attributes, in, result}, Device{}).name);
+    };
+    EXPECT_EQ(kernel("conv", x, w, y).find("reference"), std::string::npos);
+    EXPECT_EQ(kernel("conv_backward_input", y, w, x).find("reference"), std::string::npos);
+    EXPECT_EQ(kernel("conv_backward_weight", x, y, w).find("reference"), std::string::npos);
   }
 }
 

@@ -1,12 +1,9 @@
 #include "sorus/kernels/cpu/matmul/matmul.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "sorus/base/thread_pool.h"
-#include "sorus/kernels/cpu/copy/strided_copy.h"
-#include "sorus/kernels/cpu/elementwise/convert_tiles.h"
 #include "sorus/kernels/cpu/linalg/matmul_call.h"
+#include "sorus/kernels/cpu/widened.h"
 
 /// matmul, with or without bias, of float32 by the kernels of cpu/gemm and, where the CPU multiplies it,
 /// bfloat16 by oneDNN, as operands lie; other 16-bit floats are widened to float32 first and rounded once at
@@ -15,8 +12,6 @@ namespace sorus {
 namespace {
 
 namespace onednn = kernels::onednn;
-
-constexpr int64_t kGrain = 32 * 1024;
 
 kernels::MatrixLayout layout_of(const MatmulCall::Matrix& x) {
   kernels::MatrixLayout r;
@@ -132,74 +127,6 @@ void prepack(const KernelCall& call, void* to) {
   kernels::matmul::pack_b(problem_of(call, native_type(call)), call.in[1].data, to);
 }
 
-Refusal supports_widened(const KernelCall& call) {
-  return is_half(call.out[0].dtype) ? kAccepted : "element type is not a 16-bit float";
-}
-
-/// Places in the workspace of the operands and the result as dense float32, of one operand brought into
-/// row-major order, and of the workspace of the product.
-struct WidenedCall {
-  std::vector<Array> in;
-  Array out[1];
-  size_t dense;
-  size_t product;
-
-  WidenedCall(const KernelCall& call, std::byte* space) {
-    size_t used = bias_bytes(call);
-    for (size_t i = 0; i < 2; ++i) in.push_back(place(call.in[i], space, used));
-    if (call.in.size() > 2) in.push_back(call.in[2]);
-    out[0] = place(call.out[0], space, used);
-    dense = used;
-    used += aligned(static_cast<size_t>(std::max(call.in[0].numel(), call.in[1].numel())) * sizeof(Float16));
-    product = used;
-  }
-  [[nodiscard]] KernelCall call(const KernelCall& from) const { return {from.op, from.attributes, in, out}; }
-
- private:
-  static Array place(const Array& x, std::byte* space, size_t& used) {
-    Array r{space ? space + used : nullptr, DType::kFloat32, x.shape, Strides::contiguous(*x.shape)};
-    used += aligned(static_cast<size_t>(x.numel()) * sizeof(float));
-    return r;
-  }
-};
-
-size_t widened_workspace(const KernelCall& call) {
-  WidenedCall wide(call, nullptr);
-  return wide.product +
-         kernels::matmul::workspace(problem_of(wide.call(call), onednn::ElementType::kFloat32));
-}
-
-template <class T>
-void widen(Array x, const Array& wide, std::byte* dense) {
-  if (!is_contiguous(*x.shape, x.strides)) {
-    Array copy{dense, x.dtype, x.shape, Strides::contiguous(*x.shape)};
-    copy_array(x, copy);
-    x = copy;
-  }
-  const T* from = x.as<T>();
-  float* to = wide.as<float>();
-  parallel_ranges(x.numel(), kGrain,
-                  [&](int64_t begin, int64_t end) { cpu::widen(from + begin, to + begin, end - begin); });
-}
-
-template <class T>
-void run_widened_as(const KernelCall& call) {
-  auto* space = static_cast<std::byte*>(call.workspace);
-  WidenedCall wide(call, space);
-  for (size_t i = 0; i < 2; ++i) widen<T>(call.in[i], wide.in[i], space + wide.dense);
-  kernels::matmul::multiply(problem_of(wide.call(call), onednn::ElementType::kFloat32), wide.in[0].data,
-                            wide.in[1].data, widened_bias(call), wide.out[0].data, space + wide.product);
-  T* to = call.out[0].as<T>();
-  const float* from = wide.out[0].as<float>();
-  parallel_ranges(call.out[0].numel(), kGrain,
-                  [&](int64_t begin, int64_t end) { cpu::narrow(from + begin, to + begin, end - begin); });
-}
-
-void run_widened(const KernelCall& call) {
-  if (call.out[0].numel() == 0) return;
-  call.out[0].dtype == DType::kFloat16 ? run_widened_as<Float16>(call) : run_widened_as<BFloat16>(call);
-}
-
 const Kernel native{.name = "matmul_native",
                     .in_layout = Layout::kAny,
                     .supports = supports_native,
@@ -210,11 +137,7 @@ const Kernel native{.name = "matmul_native",
                     .prepacked_in = 1,
                     .prepacked_bytes = prepacked_bytes,
                     .prepack = prepack};
-const Kernel widening{.name = "matmul_widened",
-                      .in_layout = Layout::kAny,
-                      .supports = supports_widened,
-                      .workspace = widened_workspace,
-                      .run = run_widened};
+const Kernel widening = cpu::Widened<native>::kernel("matmul_widened", Layout::kContiguous);
 const KernelRegistrar registered[] = {{"matmul", native, kLibraryRank},
                                       {"matmul_bias", native, kLibraryRank},
                                       {"matmul", widening, kSimdRank},

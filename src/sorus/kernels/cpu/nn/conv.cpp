@@ -4,10 +4,12 @@
 
 #include "sorus/dispatch/row_kernel.h"
 #include "sorus/kernels/cpu/conv/image_conv.h"
+#include "sorus/kernels/cpu/widened.h"
 #include "sorus/ops/nn/attributes.h"
 
 /// Convolutions by the CPU's own kernels and by oneDNN: float32, and bfloat16 where oneDNN has kernels for
-/// it. Activations lie channels-last, weights row-major.
+/// it; other 16-bit floats are widened to float32 first and rounded once at the end. Activations lie
+/// channels-last, weights row-major.
 namespace sorus {
 namespace {
 
@@ -181,20 +183,18 @@ void backward_weight(const KernelCall& c) {
 
 constexpr uint32_t kWeightAndBias = 0b110;
 
-const KernelRegistrar forward_registered{"conv",
-                                         {.name = "conv_cpu",
-                                          .in_layout = Layout::kChannelsLast,
-                                          .out_layout = Layout::kChannelsLast,
-                                          .supports = supports_forward,
-                                          .workspace = forward_workspace,
-                                          .run = forward,
-                                          .row_major_in = kWeightAndBias,
-                                          .has_pieces = forward_has_pieces,
-                                          .run_pieces = forward_pieces,
-                                          .prepacked_in = 1,
-                                          .prepacked_bytes = prepacked_bytes,
-                                          .prepack = prepack},
-                                         kLibraryRank};
+const Kernel forward_kernel{.name = "conv_cpu",
+                            .in_layout = Layout::kChannelsLast,
+                            .out_layout = Layout::kChannelsLast,
+                            .supports = supports_forward,
+                            .workspace = forward_workspace,
+                            .run = forward,
+                            .row_major_in = kWeightAndBias,
+                            .has_pieces = forward_has_pieces,
+                            .run_pieces = forward_pieces,
+                            .prepacked_in = 1,
+                            .prepacked_bytes = prepacked_bytes,
+                            .prepack = prepack};
 /// Asked before the one above.
 const KernelRegistrar image_registered{"conv",
                                        {.name = "conv_image",
@@ -214,25 +214,32 @@ const RowKernelRegistrar rows_registered{"conv_cpu",
                                           .compute_rows = forward_rows,
                                           .takes_rows = forward_takes_rows,
                                           .run_on_rows = forward_on_rows}};
-const KernelRegistrar backward_input_registered{"conv_backward_input",
-                                                {.name = "conv_backward_input_cpu",
-                                                 .in_layout = Layout::kChannelsLast,
-                                                 .out_layout = Layout::kChannelsLast,
-                                                 .supports = supports_input,
-                                                 .workspace = input_workspace,
-                                                 .run = backward_input,
-                                                 .row_major_in = kWeightAndBias,
-                                                 .has_pieces = backward_input_has_pieces,
-                                                 .run_pieces = backward_input_pieces},
-                                                kLibraryRank};
-const KernelRegistrar backward_weight_registered{"conv_backward_weight",
-                                                 {.name = "conv_backward_weight_cpu",
-                                                  .in_layout = Layout::kChannelsLast,
-                                                  .out_layout = Layout::kContiguous,
-                                                  .supports = supports_weight,
-                                                  .workspace = weight_workspace,
-                                                  .run = backward_weight},
-                                                 kLibraryRank};
+const Kernel backward_input_kernel{.name = "conv_backward_input_cpu",
+                                   .in_layout = Layout::kChannelsLast,
+                                   .out_layout = Layout::kChannelsLast,
+                                   .supports = supports_input,
+                                   .workspace = input_workspace,
+                                   .run = backward_input,
+                                   .row_major_in = kWeightAndBias,
+                                   .has_pieces = backward_input_has_pieces,
+                                   .run_pieces = backward_input_pieces};
+const Kernel backward_weight_kernel{.name = "conv_backward_weight_cpu",
+                                    .in_layout = Layout::kChannelsLast,
+                                    .out_layout = Layout::kContiguous,
+                                    .supports = supports_weight,
+                                    .workspace = weight_workspace,
+                                    .run = backward_weight};
+const KernelRegistrar registered[] = {
+    {"conv", forward_kernel, kLibraryRank},
+    {"conv_backward_input", backward_input_kernel, kLibraryRank},
+    {"conv_backward_weight", backward_weight_kernel, kLibraryRank},
+    {"conv", cpu::Widened<forward_kernel>::kernel("conv_widened", Layout::kChannelsLast), kSimdRank},
+    {"conv_backward_input",
+     cpu::Widened<backward_input_kernel>::kernel("conv_backward_input_widened", Layout::kChannelsLast),
+     kSimdRank},
+    {"conv_backward_weight",
+     cpu::Widened<backward_weight_kernel>::kernel("conv_backward_weight_widened", Layout::kChannelsLast),
+     kSimdRank}};
 
 }  // namespace
 }  // namespace sorus
