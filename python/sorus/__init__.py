@@ -40,6 +40,7 @@ del set_package_folder
 
 _LAZY_MODULES = (
     "amp",
+    "boost",
     "common",
     "communication",
     "context",
@@ -51,6 +52,7 @@ _LAZY_MODULES = (
     "nn",
     "numpy",
     "ops",
+    "parallel",
     "runtime",
     "train",
 )
@@ -93,6 +95,9 @@ _LAZY_NAMES.update(
         "TimeMonitor load_checkpoint load_checkpoint_async load_param_into_net save_checkpoint".split(),
         "train",
     )
+)
+_LAZY_NAMES.update(
+    dict.fromkeys("COOTensor CSRTensor RowTensor SparseTensor".split(), "common.sparse_tensor")
 )
 
 

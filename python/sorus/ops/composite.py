@@ -33,12 +33,17 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
 _constexpr = _primexpr = constexpr
 
 
+# A Python int is an Int64 to MindSpore, a float a Float32.
+_NUMBERS = {"Number": (int, float), "Bool": bool}
+_NUMBERS.update({name: int for name in ("Int", "Int32", "Int64")})
+_NUMBERS.update({name: float for name in ("Float", "Float32", "Float64")})
+
+
 def _matches(kind, value):
     if kind == "Tensor":
         return isinstance(value, Tensor)
-    if kind in ("Number", "Float", "Int", "Bool"):
-        kinds = {"Number": (int, float), "Float": float, "Int": int, "Bool": bool}[kind]
-        return isinstance(value, kinds)
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind])
     if kind in ("Tuple", "List", "Tuple[Tensor]", "List[Tensor]"):
         return isinstance(value, tuple if kind.startswith("Tuple") else list)
     if kind == "String":

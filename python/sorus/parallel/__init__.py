@@ -1,0 +1,1 @@
+"""Settings of parallel training, as programs ask for them. There is one process here."""
