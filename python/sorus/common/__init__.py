@@ -25,8 +25,10 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("api", "initializer"):
+    if name in ("api", "initializer", "sparse_tensor"):
         return _importlib.import_module("." + name, __name__)
+    if name in ("COOTensor", "CSRTensor", "RowTensor", "SparseTensor"):
+        return getattr(_importlib.import_module(".sparse_tensor", __name__), name)
     if name in ("jit", "jit_class", "ms_class", "ms_function"):
         return getattr(_importlib.import_module(".api", __name__), name)
     from .._near import unknown_name
