@@ -10,7 +10,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from sorus import Tensor, nn
+from sorus import Tensor, nn, ops
 
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "layers.json"
 CASES = json.loads(TABLE.read_text())
@@ -75,3 +75,24 @@ def test_results_are_those_of_the_table(case):
 
 def test_the_table_has_cases():
     assert len(CASES) > 100
+
+
+def test_layers_hand_out_what_they_compute_with(mode):  # noqa: ARG001
+    """For classes derived from them, which call it with other weights."""
+    x = ops.randn((2, 4, 8, 8))
+    conv = nn.Conv2d(4, 6, 3, 2, "pad", (1, 0, 1, 2), 1, 2, has_bias=True)
+    y = conv.bias_add(conv.conv2d(x, conv.weight * 2), conv.bias)
+    want = 2 * conv(x) - conv.bias.reshape(1, -1, 1, 1)
+    np.testing.assert_allclose(y.asnumpy(), want.asnumpy(), 1e-4, 1e-5)
+    dense = nn.Dense(8, 3)
+    y = dense.bias_add(dense.matmul(x[0, 0], dense.weight), dense.bias)
+    np.testing.assert_allclose(y.asnumpy(), dense(x[0, 0]).asnumpy(), 1e-4, 1e-5)
+    norm = nn.LayerNorm((8,), epsilon=1e-3)
+    np.testing.assert_array_equal(norm.layer_norm(x, norm.gamma, norm.beta)[0].asnumpy(), norm(x).asnumpy())
+
+    class Own(nn.Conv2d):
+        def __init__(self):
+            super().__init__(4, 6, 3)
+            self.conv2d = nn.Identity()
+
+    assert isinstance(Own().conv2d, nn.Identity)

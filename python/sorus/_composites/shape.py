@@ -151,12 +151,18 @@ def repeat_interleave_any(x: Tensor, repeats, axis):
     return F.repeat_interleave(x, repeats, axis)
 
 
+def _are_pairs(items):
+    return all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items)
+
+
 def pad_last(x: Tensor, padding, mode: str, value):
-    """Pairs of widths for the last axis first, as torch has them."""
+    """Pairs of widths for the last axis first, as torch has them; or a pair of numbers for each axis."""
     if mode not in ("constant", "reflect", "replicate", "circular", "symmetric"):
         raise ValueError(
             f"pad: unknown mode: got {mode!r}, need 'constant', 'reflect', 'replicate' or 'circular'"
         )
+    if isinstance(padding, (tuple, list)) and len(padding) == x.ndim and _are_pairs(padding):
+        padding = [w for pair in reversed(padding) for w in pair]
     widths = _numbers(padding)
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
         raise ValueError(

@@ -39,6 +39,9 @@ class Cell:
     ['fc.weight', 'fc.bias']
     """
 
+    # Attributes that are made when they are first asked for, by functions of the cell.
+    _on_demand = {}
+
     def __init__(self, auto_prefix=True, flags=None):
         state = self.__dict__
         state["_params"] = {}
@@ -111,6 +114,9 @@ class Cell:
                 if table == "_params" and state["_casting"] and _is_castable(member):
                     return member.astype(state["_cast_to"])
                 return member
+        if name in self._on_demand:
+            state[name] = self._on_demand[name](self)
+            return state[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name):

@@ -51,6 +51,8 @@ class Dense(Cell):
     (1, 3)
     """
 
+    _on_demand = {"matmul": lambda _: ops.MatMul(transpose_b=True), "bias_add": lambda _: ops.BiasAdd()}
+
     def __init__(
         self,
         in_channels,

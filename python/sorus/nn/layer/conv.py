@@ -115,6 +115,28 @@ class _ForwardConv(_Conv):
         return ops.transpose(y, (0, 2, 3, 1)) if self.data_format == "NHWC" else y
 
 
+def _primitive(kind):
+    """Makes the convolution of a layer as a primitive: `layer.conv2d(x, weight)`."""
+
+    def make(layer):
+        return getattr(ops, kind)(
+            layer.out_channels,
+            layer.kernel_size,
+            pad_mode=layer.pad_mode,
+            pad=layer.padding,
+            stride=layer.stride,
+            dilation=layer.dilation,
+            group=layer.group,
+            data_format=layer.data_format,
+        )
+
+    return make
+
+
+def _bias_add(layer):
+    return ops.BiasAdd(layer.data_format)
+
+
 class Conv2d(_ForwardConv):
     """Cross-correlation over height and width; weight (out, in / group, height, width).
 
@@ -123,11 +145,14 @@ class Conv2d(_ForwardConv):
     (1, 8, 16, 16)
     """
 
+    _on_demand = {"conv2d": _primitive("Conv2D"), "bias_add": _bias_add}
+
 
 class Conv3d(_ForwardConv):
     """Cross-correlation over depth, height and width."""
 
     _axes = 3
+    _on_demand = {"conv3d": _primitive("Conv3D"), "bias_add": _bias_add}
 
     def __init__(
         self,

@@ -115,8 +115,14 @@ class SyncBatchNorm(_BatchNorm):
         super().__init__(**given(locals(), "process_groups"))
 
 
+def _layer_norm(layer):
+    return ops.LayerNorm(layer.begin_norm_axis, layer.begin_params_axis, layer.epsilon)
+
+
 class LayerNorm(Cell):
     """Normalization over the axes from begin_norm_axis on."""
+
+    _on_demand = {"layer_norm": _layer_norm}
 
     def __init__(
         self,
