@@ -75,17 +75,11 @@ void print_text() {
 
 }  // namespace
 
-void add_ops_command(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("ops", "lists the op table with its kernels");
-  CLI::Option* json = command.add_flag("--json")->description("as JSON");
-  CLI::Option* markdown =
-      command.add_flag("--markdown")->description("as the reference page")->excludes(json);
-  command.callback([json, markdown] {
-    if (*json)
-      print_json();
-    else if (*markdown)
-      print_markdown();
-    else
-      print_text();
-  });
+void run_ops(const OpsArguments& arguments) {
+  if (arguments.json)
+    print_json();
+  else if (arguments.markdown)
+    print_markdown();
+  else
+    print_text();
 }

@@ -18,18 +18,6 @@
 
 namespace {
 
-struct OptArguments {
-  std::string file;
-  std::vector<std::string> passes;
-  std::string picture;
-  bool none = false;
-  bool relaxed = false;
-  bool each = false;
-  bool report = false;
-  std::vector<std::string> libraries;
-  std::string engine;
-};
-
 std::string read_all(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::ifstream in(path, std::ios::binary);
@@ -59,7 +47,16 @@ void print_report(const sorus::ExecutableReport& r) {
              r.lower_bound_bytes);
 }
 
-void run(const OptArguments& arguments) {
+}  // namespace
+
+std::string pass_names() {
+  std::string names;
+  for (const sorus::Pass& pass : sorus::all_passes())
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  return names;
+}
+
+void run_opt(const OptArguments& arguments) {
   for (const std::string& library : arguments.libraries) sorus::load_engine(library);
   const sorus::ScopedEngines wish({.use = arguments.engine});
   sorus::Graph graph = sorus::Graph::parse(read_all(arguments.file));
@@ -76,30 +73,4 @@ void run(const OptArguments& arguments) {
   if (!arguments.each) fmt::print("{}", graph.text());
   if (!arguments.picture.empty()) write_picture(arguments.picture, graph);
   if (arguments.report) print_report(sorus::Executable(std::move(graph)).report());
-}
-
-std::string pass_names() {
-  std::string names;
-  for (const sorus::Pass& pass : sorus::all_passes())
-    names += (names.empty() ? "" : ", ") + std::string(pass.name);
-  return names;
-}
-
-}  // namespace
-
-void add_opt_command(CLI::App& app) {
-  auto arguments = std::make_shared<OptArguments>();
-  CLI::App& command = *app.add_subcommand("opt", "runs passes over a graph given as text, and prints it");
-  command.add_option("file", arguments->file, "graph as text, - for standard input")->required();
-  command.add_option("--passes", arguments->passes, "only these, in their usual order: " + pass_names())
-      ->delimiter(',');
-  command.add_flag("--none", arguments->none, "no pass: only check and print");
-  command.add_flag("--relaxed", arguments->relaxed, "relaxed passes too");
-  command.add_flag("--each", arguments->each, "print the graph after every pass");
-  command.add_flag("--report", arguments->report, "times, kernels and memory on standard error");
-  command.add_option("--picture", arguments->picture, "write the result as a picture to this .svg file");
-  command.add_option("--load", arguments->libraries, "shared libraries of engines, loaded before")
-      ->delimiter(',');
-  command.add_option("--engine", arguments->engine, "an engine that gets whatever it takes");
-  command.callback([arguments] { run(*arguments); });
 }

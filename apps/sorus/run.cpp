@@ -12,17 +12,13 @@ namespace {
 
 using sorus::formats::CheckpointEntry;
 
-struct RunArguments {
-  std::string program;
-  std::string inputs;
-  std::string outputs;
-};
-
 void describe(const char* what, const std::vector<sorus::ProgramValue>& values) {
   for (const sorus::ProgramValue& v : values) fmt::print("{} {} {}\n", what, v.name, v.type);
 }
 
-void run(const RunArguments& arguments) {
+}  // namespace
+
+void run_run(const RunArguments& arguments) {
   const sorus::Program program = sorus::load_program(arguments.program);
   if (arguments.inputs.empty()) {
     describe("input", program.inputs());
@@ -43,16 +39,4 @@ void run(const RunArguments& arguments) {
       fmt::print("{} {}\n", e.name, std::get<sorus::Tensor>(e.value).type());
   else
     sorus::formats::write_checkpoint(arguments.outputs, out);
-}
-
-}  // namespace
-
-void add_run_command(CLI::App& app) {
-  auto arguments = std::make_shared<RunArguments>();
-  CLI::App& command =
-      *app.add_subcommand("run", "runs a saved program; without inputs, says what it takes and gives");
-  command.add_option("file", arguments->program, "program, as save_program writes it")->required();
-  command.add_option("--inputs", arguments->inputs, "checkpoint with a tensor for each input, by name");
-  command.add_option("--outputs", arguments->outputs, "checkpoint to which the results are written");
-  command.callback([arguments] { run(*arguments); });
 }

@@ -22,22 +22,6 @@ namespace {
 using sorus::tuning::Entry;
 using sorus::tuning::TuneReport;
 
-struct TuneArguments {
-  std::string file;
-  std::string inputs;
-  std::string op;
-  std::vector<std::string> shapes;
-  std::vector<std::string> dtypes = {"float32"};
-  std::string attributes;
-  double budget = 30;
-  bool relaxed = false;
-  bool list = false;
-  bool show = false;
-  bool dry_run = false;
-  bool quiet = false;
-  std::optional<std::string> database;
-};
-
 void print_parameters() {
   fmt::print("{:<32} {:>12} {:>12} {:>12}  {:<8} {:<6} {}\n", "parameter", "default", "least", "most", "of a",
              "bits", "what");
@@ -166,7 +150,9 @@ sorus::TensorList inputs_of(const Loaded& loaded, const std::string& path) {
   return inputs;
 }
 
-void run(const TuneArguments& a) {
+}  // namespace
+
+void run_tune(const TuneArguments& a) {
   if (a.list) return print_parameters();
   if (a.database) sorus::set_tuning_database(*a.database);
   const std::string path = sorus::tuning_database();
@@ -188,30 +174,4 @@ void run(const TuneArguments& a) {
   print_report(
       sorus::tuning::tune(loaded.graph, inputs_of(loaded, a.inputs), options, keeps ? &database : nullptr),
       keeps ? path : "");
-}
-
-}  // namespace
-
-void add_tune_command(CLI::App& app) {
-  auto arguments = std::make_shared<TuneArguments>();
-  TuneArguments& a = *arguments;
-  CLI::App& command = *app.add_subcommand(
-      "tune", "looks for faster tile sizes, grains and limits of passes, and keeps them in a database");
-  command.add_option("file", a.file, "program, as save_program writes it, or a graph as text");
-  command.add_option("--inputs", a.inputs, "checkpoint with a tensor for each input, by name; else made up");
-  command.add_option("--op", a.op, "an op instead of a file");
-  command.add_option("--shapes", a.shapes, "of its operands: 64x128,128x256; scalar for none")
-      ->delimiter(',');
-  command.add_option("--dtype", a.dtypes, "of all operands, or of each")->delimiter(',');
-  command.add_option("--attributes", a.attributes, "as graphs write them: \"axis=-1\"");
-  command.add_option("--budget", a.budget, "seconds, about")->check(CLI::PositiveNumber);
-  command.add_flag("--relaxed", a.relaxed, "for relaxed numerics, with parameters that move bits as well");
-  command.add_option("--database", a.database,
-                     "file of the values; default: SORUS_TUNING_DATABASE, or that "
-                     "of the user");
-  command.add_flag("--dry-run", a.dry_run, "keep nothing");
-  command.add_flag("--quiet", a.quiet, "say nothing meanwhile");
-  command.add_flag("--list", a.list, "only list the parameters");
-  command.add_flag("--show", a.show, "only list what the database holds for this processor and build");
-  command.callback([arguments] { run(*arguments); });
 }
