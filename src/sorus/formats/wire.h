@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +55,23 @@ class WireReader {
     if (f.type != 2) fail(f.offset, "a message");
     return {file_, f.bytes, start_ + static_cast<uint64_t>(f.bytes.data() - bytes_.data())};
   }
+  /// The number inside a field of 8 or 4 bytes, or of a varint.
+  [[nodiscard]] double double_of(const WireField& f) const {
+    if (f.type != 1) fail(f.offset, "a double");
+    return fixed<double>(f.bytes);
+  }
+  [[nodiscard]] float float_of(const WireField& f) const {
+    if (f.type != 5) fail(f.offset, "a float");
+    return fixed<float>(f.bytes);
+  }
+  [[nodiscard]] int64_t int_of(const WireField& f) const {
+    if (f.type != 0) fail(f.offset, "an integer");
+    return static_cast<int64_t>(f.value);
+  }
+  [[nodiscard]] std::string text_of(const WireField& f) const {
+    if (f.type != 2) fail(f.offset, "a text");
+    return std::string(f.bytes);
+  }
   [[noreturn]] void fail(uint64_t at, std::string_view need) const {
     raise<IOError>("{}: file is damaged or of another kind: got unreadable data at byte {}, need {}", file_,
                    at, need);
@@ -69,6 +88,13 @@ class WireReader {
       if (b < 0x80) return v;
     }
     fail(first, "a number of at most 64 bits");
+  }
+  template <class T>
+  static T fixed(std::string_view bytes) {
+    static_assert(std::endian::native == std::endian::little);
+    T v{};
+    std::memcpy(&v, bytes.data(), sizeof v);
+    return v;
   }
   std::string_view take(uint64_t n) {
     if (n > bytes_.size() - at_) fail(offset(), "as many bytes as the field says: the file may be cut");
@@ -97,6 +123,14 @@ inline void put_bytes_header(std::string& out, uint32_t field, uint64_t size) {
 inline void put_bytes(std::string& out, uint32_t field, std::string_view bytes) {
   put_bytes_header(out, field, bytes.size());
   out += bytes;
+}
+inline void put_double(std::string& out, uint32_t field, double v) {
+  put_varint(out, static_cast<uint64_t>(field) << 3 | 1);
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
+}
+inline void put_float(std::string& out, uint32_t field, float v) {
+  put_varint(out, static_cast<uint64_t>(field) << 3 | 5);
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
 }
 
 }  // namespace sorus::formats
