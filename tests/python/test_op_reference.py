@@ -19,7 +19,8 @@ def test_the_page_is_fresh():
     assert page == printed, "it is stale: run ./dev docs"
 
 
-def test_pages_of_both_languages_are_fresh():
-    command = [sys.executable, ROOT / "scripts" / "write_reference.py", "--check"]
+@pytest.mark.parametrize("script", ["write_reference.py", "write_coverage.py"])
+def test_pages_of_scripts_are_fresh(script):
+    command = [sys.executable, ROOT / "scripts" / script, "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
