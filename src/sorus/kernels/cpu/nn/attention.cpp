@@ -47,7 +47,7 @@ SORUS_FLATTEN void to_weights(S* s, int64_t n, S* statistics) {
 template <class S>
 SORUS_FLATTEN void weights_again(S* s, int64_t n, const S* statistics) {
   const auto shift = BlockOf<S>::of(statistics[0]), scale = BlockOf<S>::of(S(1) / statistics[1]);
-  for_each_block<S>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(exp(load_block(s + i, count, kLowest<S>) - shift) * scale, s + i, count);
   });
 }
@@ -65,7 +65,7 @@ template <class S>
 SORUS_FLATTEN void score_gradient(const S* p, S* dp, int64_t n, S scale) {
   const auto dot = BlockOf<S>::of(dot_of_rows(p, dp, n, [](int64_t) {}));
   const auto factor = BlockOf<S>::of(scale);
-  for_each_block<S>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(p + i, count, S(0)) * (load_block(dp + i, count, S(0)) - dot) * factor, dp + i,
                 count);
   });
@@ -73,7 +73,7 @@ SORUS_FLATTEN void score_gradient(const S* p, S* dp, int64_t n, S scale) {
 
 template <class S>
 SORUS_FLATTEN void add_rows(const S* x, S* sum, int64_t n) {
-  for_each_block<S>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(sum + i, count, S(0)) + load_block(x + i, count, S(0)), sum + i, count);
   });
 }

@@ -104,7 +104,7 @@ void forward(const KernelCall& call) {
   T* y = call.out[0].as<T>();
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row)
-      for_each_block<T>(p.n, [&](int64_t c, int64_t count) {
+      for_each_block(p.n, [&](int64_t c, int64_t count) {
         const BlockOf<S> d = load_block(x + row * p.n + c, count, 0) - load_full(mean + c);
         store_block<T>(fma(d, load_full(scale + c), load_full(shift + c)), y + row * p.n + c, count);
       });
@@ -155,7 +155,7 @@ void backward(const KernelCall& call) {
   T* dx = call.out[0].as<T>();
   p.for_each([&](int64_t begin, int64_t end, int64_t) {
     for (int64_t row = begin; row < end; ++row)
-      for_each_block<T>(p.n, [&](int64_t c, int64_t count) {
+      for_each_block(p.n, [&](int64_t c, int64_t count) {
         const BlockOf<S> d = load_block(g + row * p.n + c, count, 0) - load_full(average + c);
         const BlockOf<S> v = fma(normalized(row, c, count), load_full(slope + c), d) * load_full(scale + c);
         store_block<T>(v, dx + row * p.n + c, count);

@@ -27,15 +27,6 @@
 #define SORUS_FLATTEN [[gnu::flatten]]
 #endif
 
-// What is done with a block. Scalar code keeps blocks in memory anyhow, and calls cost it less than the
-// compiler.
-#undef SORUS_BLOCK_INLINE
-#if HWY_TARGET == HWY_SCALAR
-#define SORUS_BLOCK_INLINE HWY_NOINLINE
-#else
-#define SORUS_BLOCK_INLINE HWY_INLINE
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace sorus::simd::HWY_NAMESPACE {
 
@@ -75,7 +66,7 @@ struct BlockOf {
   using Lane = SimdLane<S>;
   static constexpr int64_t kWidth = static_cast<int64_t>(kLanes<Lane>);
   Lanes<Lane, static_cast<int>(kBlock / kWidth)> lanes;
-  static SORUS_BLOCK_INLINE BlockOf of(S v) {
+  static HWY_INLINE BlockOf of(S v) {
     BlockOf b;
     const Lane lane = Lane::of(static_cast<double>(v));
     for_each_lane([&](Lane& to) { to = lane; }, b.lanes);
@@ -91,37 +82,37 @@ HWY_INLINE BlockOf<S> map(F f, BlockOf<S> first, More... blocks) {
   return first;
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> operator+(BlockOf<S> a, BlockOf<S> b) {
+HWY_INLINE BlockOf<S> operator+(BlockOf<S> a, BlockOf<S> b) {
   return map([](auto x, auto y) { return x + y; }, a, b);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> operator-(BlockOf<S> a, BlockOf<S> b) {
+HWY_INLINE BlockOf<S> operator-(BlockOf<S> a, BlockOf<S> b) {
   return map([](auto x, auto y) { return x - y; }, a, b);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> operator*(BlockOf<S> a, BlockOf<S> b) {
+HWY_INLINE BlockOf<S> operator*(BlockOf<S> a, BlockOf<S> b) {
   return map([](auto x, auto y) { return x * y; }, a, b);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> operator/(BlockOf<S> a, BlockOf<S> b) {
+HWY_INLINE BlockOf<S> operator/(BlockOf<S> a, BlockOf<S> b) {
   return map([](auto x, auto y) { return x / y; }, a, b);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> fma(BlockOf<S> a, BlockOf<S> b, BlockOf<S> c) {
+HWY_INLINE BlockOf<S> fma(BlockOf<S> a, BlockOf<S> b, BlockOf<S> c) {
   return map([](auto x, auto y, auto z) { return fma(x, y, z); }, a, b, c);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> max(BlockOf<S> a, BlockOf<S> b) {
+HWY_INLINE BlockOf<S> max(BlockOf<S> a, BlockOf<S> b) {
   return map([](auto x, auto y) { return max(x, y); }, a, b);
 }
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> exp(BlockOf<S> a) {
+HWY_INLINE BlockOf<S> exp(BlockOf<S> a) {
   return map([](auto x) { return math::exp(x); }, a);
 }
 
 /// 16 numbers as blocks hold them.
 template <class S>
-SORUS_BLOCK_INLINE BlockOf<S> load_full(const S* from) {
+HWY_INLINE BlockOf<S> load_full(const S* from) {
   using Lane = typename BlockOf<S>::Lane;
   BlockOf<S> b;
   for_each_lane(
@@ -133,7 +124,7 @@ SORUS_BLOCK_INLINE BlockOf<S> load_full(const S* from) {
   return b;
 }
 template <class S>
-SORUS_BLOCK_INLINE void store_full(BlockOf<S> b, S* to) {
+HWY_INLINE void store_full(BlockOf<S> b, S* to) {
   for_each_lane(
       [&](auto& lane) {
         store(lane, to);
@@ -142,65 +133,48 @@ SORUS_BLOCK_INLINE void store_full(BlockOf<S> b, S* to) {
       b.lanes);
 }
 
-// Elements and what blocks hold of them meet in `wide`, 16 numbers. Kept out of the many places where blocks
-// come and go, which would take long to compile otherwise.
-template <class T, class S>
-HWY_NOINLINE void widen(const T* from, S* wide) {
-  for (int64_t i = 0; i < kBlock; ++i) wide[i] = static_cast<S>(from[i]);
-}
-template <class T, class S>
-HWY_NOINLINE void widen(const T* from, int64_t count, S fill, S* wide) {
-  for (int64_t i = 0; i < kBlock; ++i) wide[i] = i < count ? static_cast<S>(from[i]) : fill;
-}
-template <class T, class S>
-HWY_NOINLINE void narrow(const S* wide, T* to) {
-  for (int64_t i = 0; i < kBlock; ++i) to[i] = T(wide[i]);
-}
-template <class T, class S>
-HWY_NOINLINE void narrow(const S* wide, T* to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) to[i] = T(wide[i]);
-}
-
 /// 16 elements of type T, 16-bit floats widened exactly.
 template <class T>
-SORUS_BLOCK_INLINE BlockOf<ComputeType<T>> load_block(const T* from) {
+HWY_INLINE BlockOf<ComputeType<T>> load_block(const T* from) {
   using S = ComputeType<T>;
   if constexpr (std::is_same_v<T, S>) {
     return load_full(from);
   } else {
     alignas(64) S wide[kBlock];
-    widen(from, wide);
+    for (int64_t i = 0; i < kBlock; ++i) wide[i] = static_cast<S>(from[i]);
     return load_full(wide);
   }
 }
 /// The first `count` elements, then `fill`. Reads nothing beyond them.
 template <class T>
-SORUS_BLOCK_INLINE BlockOf<ComputeType<T>> load_block(const T* from, int64_t count, ComputeType<T> fill) {
+HWY_INLINE BlockOf<ComputeType<T>> load_block(const T* from, int64_t count, ComputeType<T> fill) {
+  using S = ComputeType<T>;
   if (count >= kBlock) return load_block(from);
-  alignas(64) ComputeType<T> wide[kBlock];
-  widen(from, count, fill, wide);
+  alignas(64) S wide[kBlock];
+  for (int64_t i = 0; i < kBlock; ++i) wide[i] = i < count ? static_cast<S>(from[i]) : fill;
   return load_full(wide);
 }
 
 /// Rounds to T and writes 16 elements.
 template <class T>
-SORUS_BLOCK_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to) {
+HWY_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to) {
   using S = ComputeType<T>;
   if constexpr (std::is_same_v<T, S>) {
     store_full(b, to);
   } else {
     alignas(64) S wide[kBlock];
     store_full(b, wide);
-    narrow(wide, to);
+    for (int64_t i = 0; i < kBlock; ++i) to[i] = T(wide[i]);
   }
 }
 /// Writes the first `count` elements and nothing beyond them.
 template <class T>
-SORUS_BLOCK_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to, int64_t count) {
+HWY_INLINE void store_block(BlockOf<ComputeType<T>> b, T* to, int64_t count) {
+  using S = ComputeType<T>;
   if (count >= kBlock) return store_block(b, to);
-  alignas(64) ComputeType<T> wide[kBlock];
+  alignas(64) S wide[kBlock];
   store_full(b, wide);
-  narrow(wide, to, count);
+  for (int64_t i = 0; i < count; ++i) to[i] = T(wide[i]);
 }
 
 template <class L, int kCount, class Join>
@@ -218,7 +192,7 @@ HWY_INLINE L join_lanes(Lanes<L, kCount> all, Join join) {
 }
 /// The 16 elements joined: j with j + 8, then 4, 2 and 1.
 template <class S, class Join>
-SORUS_BLOCK_INLINE S fold(BlockOf<S> b, Join join) {
+HWY_INLINE S fold(BlockOf<S> b, Join join) {
   using V = typename BlockOf<S>::Lane;
   V v = join_lanes(b.lanes, join);
 #if HWY_TARGET == HWY_SCALAR
@@ -244,45 +218,37 @@ HWY_INLINE S max_of(BlockOf<S> b) {
   return fold(b, [](auto x, auto y) { return max(x, y); });
 }
 
-/// Whether loops over elements of T are worth unrolling: it takes more time to compile than it saves where
-/// conversions or scalar code take the time.
-template <class T>
-inline constexpr bool kUnrolls = std::is_same_v<T, float>&& HWY_TARGET != HWY_SCALAR;
-
-/// Calls f(offset, count) for the blocks of n elements of T; all but the last are full.
-template <class T, class F>
+/// Calls f(offset, count) for the blocks of n elements; all but the last are full.
+template <class F>
 HWY_INLINE void for_each_block(int64_t n, F f) {
   int64_t i = 0;
-  if constexpr (kUnrolls<T>)
-    for (; i + kBlock <= n; i += kBlock) f(i, kBlock);
-  for (; i < n; i += kBlock) f(i, std::min(kBlock, n - i));
+  for (; i + kBlock <= n; i += kBlock) f(i, kBlock);
+  if (i < n) f(i, n - i);
 }
 
 /// Reduces n elements by blocks in four running results, of type A (a block or a struct of them), which start
 /// at `neutral`: acc = step(acc, offset, count). Block k goes to the result k % 4; they are joined as (0, 1),
-/// (2, 3). T is the type of the elements.
-template <class T, class A, class Step, class Join>
+/// (2, 3).
+template <class A, class Step, class Join>
 HWY_INLINE A reduce_blocks(int64_t n, A neutral, Step step, Join join) {
   A a = neutral, b = neutral, c = neutral, d = neutral;
   int64_t i = 0;
-  if constexpr (kUnrolls<T>) {
-    for (; i + 4 * kBlock <= n; i += 4 * kBlock) {
-      a = step(a, i, kBlock);
-      b = step(b, i + kBlock, kBlock);
-      c = step(c, i + 2 * kBlock, kBlock);
-      d = step(d, i + 3 * kBlock, kBlock);
-    }
-    if (i == n) return join(join(a, b), join(c, d));
+  for (; i + 4 * kBlock <= n; i += 4 * kBlock) {
+    a = step(a, i, kBlock);
+    b = step(b, i + kBlock, kBlock);
+    c = step(c, i + 2 * kBlock, kBlock);
+    d = step(d, i + 3 * kBlock, kBlock);
   }
-  A all[] = {a, b, c, d};
-  for (int64_t k = 0; i < n; ++k, i += kBlock) all[k % 4] = step(all[k % 4], i, std::min(kBlock, n - i));
-  return join(join(all[0], all[1]), join(all[2], all[3]));
+  if (i < n) a = step(a, i, std::min(kBlock, n - i));
+  if (i + kBlock < n) b = step(b, i + kBlock, std::min(kBlock, n - i - kBlock));
+  if (i + 2 * kBlock < n) c = step(c, i + 2 * kBlock, std::min(kBlock, n - i - 2 * kBlock));
+  if (i + 3 * kBlock < n) d = step(d, i + 3 * kBlock, n - i - 3 * kBlock);
+  return join(join(a, b), join(c, d));
 }
 /// The sum of n elements: step(sum so far, offset, count).
-template <class T, class Step, class S = ComputeType<T>>
+template <class S, class Step>
 HWY_INLINE S sum_blocks(int64_t n, Step step) {
-  return sum_of(
-      reduce_blocks<T>(n, BlockOf<S>::of(0), step, [](BlockOf<S> x, BlockOf<S> y) { return x + y; }));
+  return sum_of(reduce_blocks(n, BlockOf<S>::of(0), step, [](BlockOf<S> x, BlockOf<S> y) { return x + y; }));
 }
 
 /// Rounds n numbers, which may be read in whole blocks, to T.
@@ -291,8 +257,7 @@ void copy_out(const ComputeType<T>* from, T* to, int64_t n) {
   if constexpr (std::is_same_v<T, ComputeType<T>>)
     std::copy(from, from + n, to);
   else
-    for_each_block<T>(n,
-                      [&](int64_t i, int64_t count) { store_block<T>(load_full(from + i), to + i, count); });
+    for_each_block(n, [&](int64_t i, int64_t count) { store_block<T>(load_full(from + i), to + i, count); });
 }
 
 }  // namespace sorus::simd::HWY_NAMESPACE

@@ -34,14 +34,14 @@ struct Groups {
   [[nodiscard]] int64_t channels() const { return groups * share; }
 };
 
-/// Sum of term(offset, count) over n elements of T.
-template <class T, class Term>
+/// Sum of term(offset, count) over n elements.
+template <class S, class Term>
 double long_sum(int64_t n, Term term) {
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += kRun) {
-    auto sum = BlockOf<ComputeType<T>>::of(0);
-    for_each_block<T>(std::min(kRun, n - begin),
-                      [&](int64_t i, int64_t count) { sum = sum + term(begin + i, count); });
+    auto sum = BlockOf<S>::of(0);
+    for_each_block(std::min(kRun, n - begin),
+                   [&](int64_t i, int64_t count) { sum = sum + term(begin + i, count); });
     total += static_cast<double>(sum_of(sum));
   }
   return total;
@@ -54,9 +54,9 @@ SORUS_FLATTEN void forward_group(const KernelCall& c, const Groups& s, int64_t g
   T* y = c.out[0].as<T>() + group * s.count();
   auto n = static_cast<double>(s.count());
   const auto mean = static_cast<S>(
-      long_sum<T>(s.count(), [&](int64_t i, int64_t count) { return load_block(x + i, count, 0); }) / n);
+      long_sum<S>(s.count(), [&](int64_t i, int64_t count) { return load_block(x + i, count, 0); }) / n);
   const auto m = BlockOf<S>::of(mean);
-  const double squares = long_sum<T>(s.count(), [&](int64_t i, int64_t count) {
+  const double squares = long_sum<S>(s.count(), [&](int64_t i, int64_t count) {
     const BlockOf<S> d = load_block(x + i, count, mean) - m;
     return d * d;
   });
@@ -68,7 +68,7 @@ SORUS_FLATTEN void forward_group(const KernelCall& c, const Groups& s, int64_t g
     int64_t channel = group % s.groups * s.share + k;
     const auto scale = BlockOf<S>::of(static_cast<S>(r * cpu::element<double>(c.in[1], channel, 1)));
     const auto shift = BlockOf<S>::of(cpu::element<S>(c.in[2], channel, 0));
-    for_each_block<T>(s.inner, [&](int64_t i, int64_t count) {
+    for_each_block(s.inner, [&](int64_t i, int64_t count) {
       int64_t at = k * s.inner + i;
       store_block<T>(fma(load_block(x + at, count, 0) - m, scale, shift), y + at, count);
     });
@@ -93,8 +93,8 @@ SORUS_FLATTEN void backward_group(const KernelCall& c, const Groups& s, int64_t 
     int64_t begin = k * s.inner;
     const auto gamma = cpu::element<double>(c.in[4], group % s.groups * s.share + k, 1);
     double plain =
-        long_sum<T>(s.inner, [&](int64_t i, int64_t count) { return load_block(g + begin + i, count, 0); });
-    double with_n = long_sum<T>(s.inner, [&](int64_t i, int64_t count) {
+        long_sum<S>(s.inner, [&](int64_t i, int64_t count) { return load_block(g + begin + i, count, 0); });
+    double with_n = long_sum<S>(s.inner, [&](int64_t i, int64_t count) {
       return load_block(g + begin + i, count, 0) * normalized(begin + i, count);
     });
     sums[2 * k] = with_n;
@@ -107,7 +107,7 @@ SORUS_FLATTEN void backward_group(const KernelCall& c, const Groups& s, int64_t 
              slope = BlockOf<S>::of(static_cast<S>(-dot / n));
   for (int64_t k = 0; k < s.share; ++k) {
     const auto gamma = BlockOf<S>::of(cpu::element<S>(c.in[4], group % s.groups * s.share + k, 1));
-    for_each_block<T>(s.inner, [&](int64_t i, int64_t count) {
+    for_each_block(s.inner, [&](int64_t i, int64_t count) {
       int64_t at = k * s.inner + i;
       const BlockOf<S> h = load_block(g + at, count, 0) * gamma - average;
       store_block<T>(fma(normalized(at, count), slope, h) * scale, dx + at, count);

@@ -23,7 +23,7 @@ namespace {
 template <class T>
 SORUS_FLATTEN ComputeType<T> mean_of(const T* x, int64_t n) {
   using S = ComputeType<T>;
-  return sum_blocks<T>(
+  return sum_blocks<S>(
              n, [&](BlockOf<S> sum, int64_t i, int64_t count) { return sum + load_block(x + i, count, 0); }) /
          static_cast<S>(n);
 }
@@ -32,7 +32,7 @@ template <class T>
 SORUS_FLATTEN ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> center, const T* to) {
   using S = ComputeType<T>;
   const auto m = BlockOf<S>::of(center);
-  return sum_blocks<T>(n,
+  return sum_blocks<S>(n,
                        [&](BlockOf<S> sum, int64_t i, int64_t count) {
                          prefetch(x + n + i);
                          prefetch_write(to + n + i);
@@ -45,7 +45,7 @@ SORUS_FLATTEN ComputeType<T> spread_of(const T* x, int64_t n, ComputeType<T> cen
 template <class T, class S = ComputeType<T>>
 SORUS_FLATTEN void normalize_row(const T* x, T* y, int64_t n, S mean, S r, const S* gamma, const S* beta) {
   const auto m = BlockOf<S>::of(mean), scale = BlockOf<S>::of(r);
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     const BlockOf<S> v = (load_block(x + i, count, 0) - m) * scale;
     store_block<T>(fma(v, load_block(gamma + i, count, 0), load_block(beta + i, count, 0)), y + i, count);
   });
@@ -61,7 +61,7 @@ SORUS_FLATTEN void backward_row(const T* x, const T* g, T* dx, int64_t n, bool c
     B h, dot;
   };
   const B m = B::of(mean), scale = B::of(r), zero = B::of(0);
-  const Sums sums = reduce_blocks<T>(
+  const Sums sums = reduce_blocks(
       n, Sums{zero, zero},
       [&](Sums so_far, int64_t i, int64_t count) {
         prefetch_write(dx + i);
@@ -77,7 +77,7 @@ SORUS_FLATTEN void backward_row(const T* x, const T* g, T* dx, int64_t n, bool c
       });
   const B average = B::of(centred ? sum_of(sums.h) / static_cast<S>(n) : S(0));
   const B slope = B::of(-sum_of(sums.dot) / static_cast<S>(n));
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     const B v = (load_block(x + i, count, mean) - m) * scale;
     const B h = load_block(g + i, count, 0) * load_block(gamma + i, count, 0);
     store_block<T>(fma(v, slope, h - average) * scale, dx + i, count);
@@ -147,7 +147,7 @@ void backward_rows(const KernelCall& c, const RowPieces& p, const Array& gamma_a
   });
   if (!gamma_array.present()) return;
   for (int64_t piece = 1; piece < p.pieces; ++piece)
-    for_each_block<T>(2 * p.padded(), [&](int64_t i, int64_t) {
+    for_each_block(2 * p.padded(), [&](int64_t i, int64_t) {
       store_full(load_full(sums + i) + load_full(sums + piece * 2 * p.padded() + i), sums + i);
     });
   cpu::set_elements(sums, c.out[1]);

@@ -99,7 +99,7 @@ SORUS_FLATTEN void pool_row(const PoolWindows& w, const Pixels<T>& x, int64_t n,
   for (int64_t i = 0; i < wz.count; ++i)
     for (int64_t j = 0; j < wy.count; ++j) {
       const T* row = x.pixel(n, wz.first + i * w.step[0], wy.first + j * w.step[1], 0);
-      for_each_block<T>(length, [&](int64_t c, int64_t count) {
+      for_each_block(length, [&](int64_t c, int64_t count) {
         const auto v = load_block(row + c, count, 0);
         store_full(first ? v : join(load_full(joined + c), v), joined + c);
       });
@@ -173,13 +173,13 @@ void backward(const PoolWindows& w, const Pixels<T>& g, const Pixels<T>& dx, int
         }
     T* to = dx.pixel(n, 0, 0, 0) + first;
     if (pieces == 1) {
-      for_each_block<T>(dx.pixels() * channels, [&](int64_t i, int64_t count) {
+      for_each_block(dx.pixels() * channels, [&](int64_t i, int64_t count) {
         store_block<T>(load_full(sums.data() + i), to + i, count);
       });
       return;
     }
     for (int64_t p = 0; p < dx.pixels(); ++p)
-      for_each_block<T>(channels, [&](int64_t c, int64_t count) {
+      for_each_block(channels, [&](int64_t c, int64_t count) {
         store_block<T>(load_block(sums.data() + p * channels + c, count, 0), to + p * dx.channels + c, count);
       });
   });

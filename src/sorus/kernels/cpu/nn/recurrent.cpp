@@ -90,7 +90,7 @@ HWY_INLINE BlockOf<S> over_input(const ForwardRow<S>& r, int64_t gate, int64_t i
 template <class S>
 SORUS_FLATTEN void lstm_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto sum = [&](int64_t g) HWY_ATTR {
       prefetch(r.next_x + g * r.n + i);
       return over_input(r, g, i, count) + load_block(r.sums + g * r.n + i, count, S(0));
@@ -113,7 +113,7 @@ SORUS_FLATTEN void lstm_row(const ForwardRow<S>& r) {
 template <class S>
 SORUS_FLATTEN void gru_row(const ForwardRow<S>& r) {
   using B = BlockOf<S>;
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto over_x = [&](int64_t g) HWY_ATTR {
       prefetch(r.next_x + g * r.n + i);
       return over_input(r, g, i, count);
@@ -136,7 +136,7 @@ SORUS_FLATTEN void gru_row(const ForwardRow<S>& r) {
 template <class S>
 SORUS_FLATTEN void rnn_row(const ForwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_x + i);
     const B sum = over_input(r, 0, i, count) + load_block(r.sums + i, count, S(0));
     const B zero = B::of(0);
@@ -260,7 +260,7 @@ HWY_INLINE BlockOf<S> with_more(BlockOf<S> gradient, const S* more, int64_t i, i
 template <class S>
 SORUS_FLATTEN void lstm_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto gate = [&](int64_t g) HWY_ATTR {
       prefetch(r.next_gates + g * r.n + i);
       return load_block(r.gates + g * r.n + i, count, S(0));
@@ -288,7 +288,7 @@ template <class S>
 SORUS_FLATTEN void gru_row_back(const BackwardRow<S>& r) {
   using B = BlockOf<S>;
   const B one = B::of(1);
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     const auto gate = [&](int64_t g) HWY_ATTR {
       prefetch(r.next_gates + g * r.n + i);
       return load_block(r.gates + g * r.n + i, count, S(0));
@@ -317,7 +317,7 @@ SORUS_FLATTEN void gru_row_back(const BackwardRow<S>& r) {
 template <class S>
 SORUS_FLATTEN void rnn_row_back(const BackwardRow<S>& r, bool is_relu) {
   using B = BlockOf<S>;
-  for_each_block<S>(r.n, [&](int64_t i, int64_t count) {
+  for_each_block(r.n, [&](int64_t i, int64_t count) {
     prefetch(r.next_gates + i);
     const B out = load_block(r.gates + i, count, S(0));
     const B total = with_more(gradient_of_state(r, i, count), r.dgates, i, count);

@@ -40,7 +40,7 @@ SORUS_FLATTEN void join_rows(const ResizeTaps& taps, const ResizeTap& z, const R
     for (int j = 0; j < taps.count_of(1); ++j) {
       const T* from = row(z.place[i], y.place[j]);
       double weight = z.weight[i] * y.weight[j];
-      for_each_block<T>(length, [&](int64_t c, int64_t count) {
+      for_each_block(length, [&](int64_t c, int64_t count) {
         const auto v = load_block(from + c, count, 0);
         store_full(first ? scaled(v, weight) : add_scaled(load_full(joined + c), v, weight), joined + c);
       });
@@ -117,7 +117,7 @@ void backward(const KernelCall& call) {
         }
     T* to = out.as<T>() + n * pixels * all + first;
     for (int64_t p = 0; p < pixels; ++p)
-      for_each_block<T>(channels, [&](int64_t c, int64_t count) {
+      for_each_block(channels, [&](int64_t c, int64_t count) {
         store_block<T>(load_block(sums.data() + p * channels + c, count, 0), to + p * all + c, count);
       });
   });

@@ -62,7 +62,7 @@ template <class T>
 HWY_INLINE ComputeType<T> sum_of_exp(const T* x, int64_t n, ComputeType<T> top, const T* to) {
   using S = ComputeType<T>;
   const auto shift = BlockOf<S>::of(top);
-  return sum_blocks<T>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
+  return sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     prefetch_next_row(x, to, n, i);
     return sum + exp(load_block(x + i, count, kLowest<S>) - shift);
   });
@@ -78,7 +78,7 @@ SORUS_FLATTEN void softmax_row(const T* x, T* y, int64_t n) {
     scale_row(y, n, 1 / sum);
   } else {
     const auto shift = BlockOf<S>::of(top), scale = BlockOf<S>::of(1 / sum_of_exp(x, n, top, y));
-    for_each_block<T>(n, [&](int64_t i, int64_t count) {
+    for_each_block(n, [&](int64_t i, int64_t count) {
       store_block<T>(exp(load_block(x + i, count, kLowest<S>) - shift) * scale, y + i, count);
     });
   }
@@ -89,7 +89,7 @@ SORUS_FLATTEN void log_softmax_row(const T* x, T* y, int64_t n) {
   using S = ComputeType<T>;
   const S top = largest(x, n);
   const auto shift = BlockOf<S>::of(top), log_sum = BlockOf<S>::of(std::log(sum_of_exp(x, n, top, y)));
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block<T>(load_block(x + i, count, 0) - shift - log_sum, y + i, count);
   });
 }
@@ -98,7 +98,7 @@ template <class T>
 SORUS_FLATTEN void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
   using S = ComputeType<T>;
   const auto dot = BlockOf<S>::of(dot_of_rows(y, g, n, [&](int64_t i) { prefetch_write(dx + i); }));
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block<T>(load_block(y + i, count, 0) * (load_block(g + i, count, 0) - dot), dx + i, count);
   });
 }
@@ -106,11 +106,11 @@ SORUS_FLATTEN void softmax_backward_row(const T* y, const T* g, T* dx, int64_t n
 template <class T>
 SORUS_FLATTEN void log_softmax_backward_row(const T* y, const T* g, T* dx, int64_t n) {
   using S = ComputeType<T>;
-  const auto total = BlockOf<S>::of(-sum_blocks<T>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
+  const auto total = BlockOf<S>::of(-sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     prefetch_write(dx + i);
     return sum + load_block(g + i, count, 0);
   }));
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block<T>(fma(exp(load_block(y + i, count, 0)), total, load_block(g + i, count, 0)), dx + i, count);
   });
 }
@@ -165,7 +165,7 @@ SORUS_FLATTEN ComputeType<T> loss_of_row(const T* x, int64_t n, int64_t label, d
   const auto at_label = static_cast<double>(log_sum - (static_cast<S>(x[label]) - top));
   if (smoothing == 0) return static_cast<S>(at_label);
   const auto shift = BlockOf<S>::of(top);
-  const S total = sum_blocks<T>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
+  const S total = sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     return sum + (load_block(x + i, count, top) - shift);
   });
   const double uniform = static_cast<double>(log_sum) - static_cast<double>(total) / static_cast<double>(n);
@@ -181,7 +181,7 @@ SORUS_FLATTEN void loss_backward_row(const T* x, T* dx, int64_t n, int64_t label
   const auto shift = BlockOf<S>::of(top), scale = BlockOf<S>::of(inverse), gradient = BlockOf<S>::of(g);
   const auto uniform = BlockOf<S>::of(static_cast<S>(smoothing / static_cast<double>(n)));
   auto p_minus_uniform = [&](BlockOf<S> b) { return exp(b - shift) * scale - uniform; };
-  for_each_block<T>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block<T>(p_minus_uniform(load_block(x + i, count, kLowest<S>)) * gradient, dx + i, count);
   });
   alignas(64) S at[kBlock];

@@ -21,7 +21,7 @@ inline constexpr S kLowest = -std::numeric_limits<S>::infinity();
 template <class T>
 HWY_INLINE ComputeType<T> largest(const T* x, int64_t n) {
   using S = ComputeType<T>;
-  return max_of(reduce_blocks<T>(
+  return max_of(reduce_blocks(
       n, BlockOf<S>::of(kLowest<S>),
       [&](BlockOf<S> m, int64_t i, int64_t count) { return max(m, load_block(x + i, count, kLowest<S>)); },
       [](BlockOf<S> p, BlockOf<S> q) { return max(p, q); }));
@@ -42,7 +42,7 @@ HWY_INLINE S exponentials(const S* x, S* y, int64_t n, S top, Ahead ahead) {
 template <class S>
 HWY_INLINE void scale_row(S* x, int64_t n, S scale) {
   const auto factor = BlockOf<S>::of(scale);
-  for_each_block<S>(n, [&](int64_t i, int64_t count) {
+  for_each_block(n, [&](int64_t i, int64_t count) {
     store_block(load_block(x + i, count, S(0)) * factor, x + i, count);
   });
 }
@@ -51,7 +51,7 @@ HWY_INLINE void scale_row(S* x, int64_t n, S scale) {
 template <class T, class Ahead>
 HWY_INLINE ComputeType<T> dot_of_rows(const T* a, const T* b, int64_t n, Ahead ahead) {
   using S = ComputeType<T>;
-  return sum_blocks<T>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
+  return sum_blocks<S>(n, [&](BlockOf<S> sum, int64_t i, int64_t count) {
     ahead(i);
     return fma(load_block(a + i, count, S(0)), load_block(b + i, count, S(0)), sum);
   });
