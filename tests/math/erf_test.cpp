@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/math/accuracy.h"
 
 namespace sorus::math::test {
@@ -72,6 +74,43 @@ std::vector<UnaryCase<T>> cases() {
       {"selu", selu<V>, selu_reference, 1.6},
       {"tanhshrink", tanhshrink<V>, tanhshrink_reference, 1.6},
   };
+}
+
+long double gelu_slope_reference(long double x) {
+  return 0.5L * std::erfc(-x * 0.70710678118654752440L) + x * std::exp(-x * x / 2) * 0.39894228040143267794L;
+}
+
+long double gelu_tanh_slope_reference(long double x) {
+  const long double k = 1.59576912160573071176L;
+  const long double w = k * (x + 0.044715L * x * x * x);
+  const long double s = 1 / (1 + std::exp(-w)), rest = 1 / (1 + std::exp(w));
+  return s + x * s * rest * k * (1 + 3 * 0.044715L * x * x);
+}
+
+/// Slopes cross 0 between two numbers: their error is counted in epsilons, and far below zero, where gelu's
+/// is relative, in parts of the value.
+TEST(Erf, slopes_of_gelu) {
+  using V = ScalarLane<float>;
+  double worst = 0, worst_of_tanh = 0, worst_far = 0;
+  for (float x = -13.0F; x < 13.0F; x += 1.1e-4F) {
+    const long double slope = gelu_slope_reference(x);
+    const auto error = static_cast<double>(std::fabs(gelu_slope(V{x}).v - slope)) * 0x1p23;
+    const auto of_tanh =
+        static_cast<double>(std::fabs(gelu_tanh_slope(V{x}).v - gelu_tanh_slope_reference(x))) * 0x1p23;
+    worst = std::max(worst, error);
+    worst_of_tanh = std::max(worst_of_tanh, of_tanh);
+    if (x < -2) worst_far = std::max(worst_far, error / static_cast<double>(-slope));
+  }
+  std::printf("slopes: gelu %.3f epsilons, below -2 %.3f of the value, gelu_tanh %.3f\n", worst, worst_far,
+              worst_of_tanh);
+  EXPECT_LE(worst, 0.8);
+  EXPECT_LE(worst_far, 3);
+  EXPECT_LE(worst_of_tanh, 1.3);
+  for (float infinite : {INFINITY, -INFINITY}) {
+    EXPECT_EQ(gelu_slope(V{infinite}).v, infinite > 0 ? 1 : 0);
+    EXPECT_EQ(gelu_tanh_slope(V{infinite}).v, infinite > 0 ? 1 : 0);
+  }
+  EXPECT_TRUE(std::isnan(gelu_slope(V{NAN}).v) && std::isnan(gelu_tanh_slope(V{NAN}).v));
 }
 
 TEST(Erf, float32) { check(cases<float>()); }

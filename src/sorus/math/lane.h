@@ -16,7 +16,8 @@
 //   representation, unchanged Int: + - & | ^, shl<k>, shr<k>      wrapping arithmetic, logical shifts Int: ==
 //   < >                         signed comparison; the Mask of V V::lookup(table, Int) table[index] per
 //   element; every index must be inside the table V::lookup16(table, Int) the same in a table of 16, aligned
-//   to 64 bytes, by the low four bits of the index
+//   to 64 bytes, by the low four bits of the index V::lookup4(table, Int) the same in a table of 4, aligned
+//   to 16 bytes, by the low two bits of the index
 //
 // Rules of a function over lanes: fixed order of operations; no branch on data but select. The one exception
 // is `if (any(mask))` or `while (any(mask))` around work whose results are merged by select with the same
@@ -86,18 +87,18 @@ concept Lane =
   { bits(a) } -> std::same_as<typename V::Int>;
   { V::from_bits(i) } -> std::same_as<V>;
   { V::lookup(table, i) } -> std::same_as<V>;
+  { V::lookup4(table, i) } -> std::same_as<V>;
   { V::lookup16(table, i) } -> std::same_as<V>;
 };
 
 /// Lanes with words beyond the vocabulary, each one instruction of the processor: scale(a, n) is a 2^n for an
 /// integral n, rounded once, 0 or infinite (a not NaN) where n is out of all range, NaN where n is; lesser(a,
-/// b) is the operand of lesser magnitude, b where a is NaN, and minus_lesser(a, b) the same with the sign bit
-/// set. A function may use them where it gives the bits that it gives without them.
+/// b) is the operand of lesser magnitude, b where a is NaN. A function may use them where it gives the bits
+/// that it gives without them.
 template <class V>
 concept ScalingLane = Lane<V> && requires(V a) {
   { scale(a, a) } -> std::same_as<V>;
   { lesser(a, a) } -> std::same_as<V>;
-  { minus_lesser(a, a) } -> std::same_as<V>;
 };
 
 /// True for lanes of float, false for lanes of double: functions pick their polynomials with it.

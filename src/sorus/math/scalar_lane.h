@@ -59,6 +59,7 @@ struct ScalarLane {
   static ScalarLane of(double k) { return {static_cast<T>(k)}; }
   static ScalarLane from_bits(Int i) { return {std::bit_cast<T>(i.v)}; }
   static ScalarLane lookup(const T* table, Int i) { return {table[i.v]}; }
+  static ScalarLane lookup4(const T* table, Int i) { return {table[i.v & 3]}; }
   static ScalarLane lookup16(const T* table, Int i) { return {table[i.v & 15]}; }
   friend ScalarLane operator+(ScalarLane a, ScalarLane b) { return {a.v + b.v}; }
   friend ScalarLane operator-(ScalarLane a, ScalarLane b) { return {a.v - b.v}; }

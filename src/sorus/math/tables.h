@@ -67,76 +67,90 @@ inline constexpr double kTwoOverPi<double>[] = {
 /// to speak of.
 template <int kRows>
 struct Segments {
-  static constexpr int kCount = kRows;
+  static constexpr int kCount = kRows, kWidth = 16;
   double scale;
   alignas(64) float row[kRows][16];
 };
 
-/// Phi(c) for c from -5.35 to 0; the segments are round(c scale). The centres are near the lower ends, so
-/// that little is lost in adding up, and the linear coefficients, too, are almost floats.
-inline constexpr Segments<9> kNormalTail = {
-    -2.874766355140187,
+/// The same in four segments of equal width, from 0 to `end`, the first of them half as wide.
+template <int kRows>
+struct EvenSegments {
+  static constexpr int kCount = kRows, kWidth = 4;
+  double scale, end;
+  alignas(16) float row[kRows][4];
+};
+
+/// gelu(c) = c Phi(c), c <= 0. The centres are near the lower ends, so that little is lost in adding up, and
+/// the linear coefficients, too, are almost floats.
+inline constexpr EvenSegments<11> kNormalTail = {
+    -3.5 / 3.6,
+    -3.6,
     {
-        {-0x1.e8ce9ep-4F, -0x1.d05aaap-2F, -0x1.a13de6p-1F, -0x1.27c16p0F, -0x1.82ee62p0F, -0x1.dc21bep0F,
-         -0x1.19d12cp1F, -0x1.45e748p1F, -0x1.7231eap1F, -0x1.9e4544p1F, -0x1.d5c48cp1F, -0x1.f907b8p1F,
-         -0x1.124bcap2F, -0x1.2ea0ecp2F, -0x1.3e72bep2F, -0x1.53455p2F},
-        {-0x1.208adap-2F, -0x1.40fddap-11F, 0x1.380c06p-11F, 0x1.d96208p-10F, 0x1.c847ecp-11F,
-         0x1.bf8b38p-11F, -0x1.f921bep-13F, -0x1.ca026ap-13F, -0x1.4ac2dap-13F, -0x1.4bc556p-15F,
-         0x1.64aa3p-16F, 0x1.e769a2p-16F, 0x1.3f91f6p-16F, 0x1.18e94cp-17F, 0x1.ae9008p-19F, 0x1.16adc8p-20F},
-        {0x1.4786bcp-5F, 0x1.95dd3p-9F, 0x1.5b45b2p-9F, 0x1.35496p-12F, -0x1.bc0ca8p-11F, -0x1.018d82p-9F,
-         -0x1.108ee8p-10F, -0x1.e69dccp-12F, 0x1.5323c8p-15F, 0x1.9967c4p-13F, 0x1.440e42p-13F,
-         0x1.83087p-14F, 0x1.51f51cp-15F, 0x1.2772aap-17F, 0x1.19959ep-18F, 0x1.2f0188p-20F},
-        {0x1.932a2ap-7F, 0x1.5ddfb6p-8F, -0x1.43088p-10F, -0x1.58b1dep-8F, -0x1.7cb96p-8F, -0x1.ac6d52p-9F,
-         -0x1.99dc96p-11F, 0x1.a66206p-11F, 0x1.2ebcb6p-10F, 0x1.cdf6a2p-11F, 0x1.abd592p-12F,
-         0x1.b91c6ap-13F, 0x1.49bb4cp-14F, 0x1.27ad0cp-16F, 0x1.b79b5cp-18F, 0x1.ba9f1cp-20F},
-        {-0x1.9e5abep-8F, -0x1.371c52p-6F, -0x1.740c74p-6F, -0x1.0d3d78p-6F, -0x1.77b394p-8F, 0x1.4864p-9F,
-         0x1.88c368p-8F, 0x1.79c48ap-8F, 0x1.01fe76p-8F, 0x1.1813d8p-9F, 0x1.8e3fdep-11F, 0x1.67f676p-12F,
-         0x1.d754p-14F, 0x1.6304c8p-16F, 0x1.fbfd9ep-18F, 0x1.d533ap-20F},
-        {-0x1.0a93dcp-4F, -0x1.8668dep-5F, -0x1.0687fcp-6F, 0x1.7623a8p-7F, 0x1.be81b2p-6F, 0x1.db2144p-6F,
-         0x1.734faep-6F, 0x1.d331b4p-7F, 0x1.e9d5dep-8F, 0x1.b6c9d8p-9F, 0x1.026844p-10F, 0x1.a6fddap-12F,
-         0x1.f1203ep-14F, 0x1.4c94d6p-16F, 0x1.bdd90ep-18F, 0x1.7e46c2p-20F},
-        {0x1.834316p-6F, 0x1.4e4ca8p-4F, 0x1.ddb1aap-4F, 0x1.e44a48p-4F, 0x1.8a0ffep-4F, 0x1.0d826ep-4F,
-         0x1.3eb91ep-5F, 0x1.4570dcp-6F, 0x1.208c3cp-7F, 0x1.c1a71ap-9F, 0x1.c8580cp-11F, 0x1.57b35ap-12F,
-         0x1.7002bp-14F, 0x1.b9a5bp-17F, 0x1.182182p-18F, 0x1.c0a5eap-21F},
-        {0x1.959e48p-2F, 0x1.7099eap-2F, 0x1.25172ep-2F, 0x1.a33106p-3F, 0x1.04b7dap-3F, 0x1.21cfep-4F,
-         0x1.218674p-5F, 0x1.ff45eep-7F, 0x1.8f13d6p-8F, 0x1.15dd5p-9F, 0x1.f15e82p-12F, 0x1.5c71aap-13F,
-         0x1.5776aap-15F, 0x1.759a36p-18F, 0x1.c264c8p-20F, 0x1.52881p-22F},
-        {0x1.cf5d3p-2F, 0x1.4ce84ap-2F, 0x1.a913eap-3F, 0x1.fbd7a2p-4F, 0x1.0b9ebcp-4F, 0x1.01a498p-5F,
-         0x1.c59ed6p-7F, 0x1.64ef0ap-8F, 0x1.f58114p-10F, 0x1.3d386ap-11F, 0x1.fc8b68p-14F, 0x1.4df0dp-15F,
-         0x1.316148p-17F, 0x1.2f78fp-20F, 0x1.5cef98p-22F, 0x1.ee5dbp-25F},
+        {0, -0x1.455454p0F, -0x1.2f5366p1F, -0x1.bab384p1F},
+        {-0x1.f79eacp-13F, -0x1.0ec69ap-19F, 0x1.9dd456p-17F, -0x1.889d3ep-17F},
+        {-0x1.70fda4p-10F, 0x1.ba6652p-11F, -0x1.8777d6p-12F, 0x1.8b918ap-14F},
+        {-0x1.d4f76ep-14F, -0x1.362858p-11F, -0x1.d9101ap-15F, 0x1.ab615p-14F},
+        {0x1.45b698p-7F, -0x1.b3afd8p-8F, 0x1.02586p-9F, -0x1.ba875p-17F},
+        {-0x1.919634p-18F, -0x1.5ebcc4p-8F, 0x1.7cfae4p-8F, -0x1.c187e8p-11F},
+        {-0x1.1058dap-4F, 0x1.1d3ae4p-5F, 0x1.f03998p-9F, -0x1.5cc14cp-9F},
+        {-0x1.11d49p-25F, 0x1.70222cp-4F, -0x1.f74d96p-7F, -0x1.2f25d6p-8F},
+        {0x1.988454p-2F, 0x1.189636p-5F, -0x1.647aeap-5F, -0x1.49012cp-8F},
+        {0x1p-1F, -0x1.fcbf32p-4F, -0x1.8a5edcp-5F, -0x1.a55014p-9F},
+        {-0.0F, -0x1.09333p-3F, -0x1.599136p-6F, -0x1.ec4c26p-11F},
     }};
 
-/// 1 / (1 + e^-w), w = 2 sqrt(2 / pi) (c + 0.044715 c^3), for c from -5 to 0, likewise.
-inline constexpr Segments<9> kGateTail = {
-    -3.06,
+/// gelu_tanh(c) = c / (1 + e^-w), w = 2 sqrt(2 / pi) (c + 0.044715 c^3), c <= 0, likewise.
+inline constexpr EvenSegments<11> kGateTail = {
+    -3.5 / 3.6,
+    -3.6,
     {
-        {-0x1.92a096p-4F, -0x1.b5d7dep-2F, -0x1.85a15p-1F, -0x1.1deccep0F, -0x1.69e31ep0F, -0x1.bb8c48p0F,
-         -0x1.0984aap1F, -0x1.364cp1F, -0x1.5c0276p1F, -0x1.855a2cp1F, -0x1.b24ddcp1F, -0x1.dc5b24p1F,
-         -0x1.01732ep2F, -0x1.190bd2p2F, -0x1.2c8ddcp2F, -0x1.3d26e4p2F},
-        {0x1.84779ap-1F, -0x1.277d7p-8F, -0x1.7bbf2p-10F, -0x1.151874p-11F, 0x1.560b22p-11F, 0x1.675d16p-12F,
-         -0x1.241714p-11F, -0x1.6691b4p-13F, -0x1.11812p-13F, -0x1.9279eap-14F, -0x1.11efacp-16F,
-         0x1.2ded5p-16F, 0x1.d0720cp-16F, 0x1.43e51cp-16F, 0x1.2f15c4p-17F, 0x1.cbf5b2p-19F},
-        {-0x1.94be62p-4F, 0x1.706bc8p-8F, 0x1.1586d6p-8F, 0x1.26d9bcp-9F, -0x1.cbb782p-12F, -0x1.74e14ap-10F,
-         -0x1.bcf6acp-11F, -0x1.54ff9p-11F, -0x1.c83ce4p-13F, 0x1.830fa6p-14F, 0x1.780f12p-13F,
-         0x1.391dd4p-13F, 0x1.726488p-14F, 0x1.0dcf54p-15F, 0x1.6bec7ep-17F, 0x1.f24608p-19F},
-        {0x1.8fb45p-8F, 0x1.5c414ep-8F, -0x1.a28f54p-11F, -0x1.7080e6p-8F, -0x1.8ac5aap-8F, -0x1.10a6acp-8F,
-         -0x1.af9c4p-10F, 0x1.49884cp-12F, 0x1.01c6cep-10F, 0x1.0f6b1ap-10F, 0x1.7d18dep-11F, 0x1.9f8352p-12F,
-         0x1.827bb4p-13F, 0x1.cd769p-15F, 0x1.0bb3bap-16F, 0x1.387158p-18F},
-        {-0x1.178e82p-8F, -0x1.3057a8p-6F, -0x1.7a1564p-6F, -0x1.18fac2p-6F, -0x1.0f8edap-7F, 0x1.83553p-14F,
-         0x1.46e384p-8F, 0x1.831acap-8F, 0x1.3f7b3ep-8F, 0x1.a0ded2p-9F, 0x1.a4b1a6p-10F, 0x1.6a1cb6p-11F,
-         0x1.1776fep-12F, 0x1.0ff7d6p-14F, 0x1.10224ep-16F, 0x1.1c6e66p-18F},
-        {-0x1.0da7c2p-4F, -0x1.960186p-5F, -0x1.5088ep-6F, 0x1.2b1e18p-7F, 0x1.8e3acp-6F, 0x1.de962ep-6F,
-         0x1.9d3b1p-6F, 0x1.1a30fep-6F, 0x1.61034ep-7F, 0x1.6c5f4p-8F, 0x1.28b95ep-9F, 0x1.ab7ebap-11F,
-         0x1.1c35bep-12F, 0x1.d3e652p-15F, 0x1.9bc9e2p-17F, 0x1.844f04p-19F},
-        {0x1.413c3ep-6F, 0x1.3fe51ep-4F, 0x1.d18b52p-4F, 0x1.e75e76p-4F, 0x1.a73356p-4F, 0x1.3ace34p-4F,
-         0x1.8c5cc2p-5F, 0x1.aa02bap-6F, 0x1.c190f6p-7F, 0x1.8839bp-8F, 0x1.0dcf8ap-9F, 0x1.4f4dc2p-11F,
-         0x1.883e52p-13F, 0x1.1678a6p-15F, 0x1.b4b652p-18F, 0x1.76f76p-20F},
-        {0x1.9689d2p-2F, 0x1.74ae54p-2F, 0x1.318bbcp-2F, 0x1.b5a58cp-3F, 0x1.2d2e46p-3F, 0x1.6df026p-4F,
-         0x1.7f34c2p-5F, 0x1.5c271cp-6F, 0x1.42050ep-7F, 0x1.e98b56p-9F, 0x1.23ac6ep-10F, 0x1.3e898ep-12F,
-         0x1.4c77d6p-14F, 0x1.9ce92ep-17F, 0x1.23379ap-19F, 0x1.ca77fp-22F},
-        {0x1.d7e89cp-2F, 0x1.568754p-2F, 0x1.c992bcp-3F, 0x1.0eba38p-3F, 0x1.432d02p-4F, 0x1.552d32p-5F,
-         0x1.36638p-6F, 0x1.ebadf4p-8F, 0x1.968e1p-9F, 0x1.120c48p-10F, 0x1.1f6decp-12F, 0x1.1767d4p-14F,
-         0x1.06d708p-16F, 0x1.208f28p-19F, 0x1.70d21p-22F, 0x1.0b9e98p-24F},
+        {0, -0x1.4e9e84p0F, -0x1.240802p1F, -0x1.bb5b6ap1F},
+        {-0x1.083d92p-12F, 0x1.0c205ep-15F, -0x1.41d246p-17F, -0x1.1504c6p-16F},
+        {-0x1.8360c2p-10F, 0x1.aaa7bap-11F, -0x1.23344ap-12F, 0x1.584788p-14F},
+        {-0x1.f88f1ap-14F, -0x1.0b7d82p-10F, -0x1.32f566p-12F, 0x1.2d646p-13F},
+        {0x1.4d17c6p-7F, -0x1.9b1cfcp-8F, 0x1.a457fap-10F, 0x1.63f6f4p-15F},
+        {-0x1.b5393ap-18F, -0x1.c99ebap-9F, 0x1.b277dep-8F, -0x1.d5add4p-11F},
+        {-0x1.11b1fep-4F, 0x1.2021e8p-5F, 0x1.d2c46ap-8F, -0x1.781e1ap-9F},
+        {-0x1.1f0492p-25F, 0x1.58df84p-4F, -0x1.a80606p-7F, -0x1.386114p-8F},
+        {0x1.988454p-2F, 0x1.a18c8ep-6F, -0x1.894e36p-5F, -0x1.38af5p-8F},
+        {0x1p-1F, -0x1.0290fap-3F, -0x1.d1bcf8p-5F, -0x1.688368p-9F},
+        {-0.0F, -0x1.005bdp-3F, -0x1.9f8b28p-6F, -0x1.7432ap-11F},
+    }};
+
+/// Minus the derivative of gelu, likewise.
+inline constexpr EvenSegments<11> kNormalSlope = {
+    -3.5 / 3.6,
+    -3.6,
+    {
+        {0, -0x1.3c2598p0F, -0x1.22c362p1F, -0x1.c515eep1F},
+        {-0x1.820e8cp-11F, 0x1.ae1d94p-11F, -0x1.7c5622p-12F, 0x1.af8996p-14F},
+        {0x1.43757ep-11F, -0x1.7252a6p-10F, 0x1.07ac08p-11F, -0x1.21aa6cp-12F},
+        {0x1.454ea2p-7F, -0x1.8cce78p-8F, 0x1.58be4p-9F, -0x1.045f16p-12F},
+        {0x1.686044p-13F, 0x1.480adep-9F, 0x1.36b68ep-9F, -0x1.770abp-11F},
+        {-0x1.e9e0d6p-5F, 0x1.4bb994p-5F, -0x1.66c02cp-7F, 0x1.0d2324p-11F},
+        {0x1.9961a6p-18F, 0x1.1674a6p-5F, -0x1.1c652p-5F, 0x1.103d2cp-8F},
+        {0x1.10585ap-2F, -0x1.144d2p-3F, -0x1.c57d62p-6F, 0x1.2fb494p-7F},
+        {0x1.de9836p-26F, -0x1.23376ep-2F, 0x1.464884p-5F, 0x1.775b7p-7F},
+        {-0x1.988454p-1F, -0x1.69fed2p-4F, 0x1.874346p-4F, 0x1.05cf54p-7F},
+        {-0x1p-1F, 0x1.f13c3ep-4F, 0x1.d3d6fep-5F, 0x1.45cc22p-9F},
+    }};
+
+/// Minus the derivative of gelu_tanh, likewise.
+inline constexpr EvenSegments<11> kGateSlope = {
+    -3.5 / 3.7,
+    -3.7,
+    {
+        {0, -0x1.49041p0F, -0x1.2a9974p1F, -0x1.d2785p1F},
+        {-0x1.a74968p-11F, 0x1.e00298p-11F, -0x1.94346p-13F, 0x1.ea47acp-15F},
+        {0x1.2e23dep-11F, -0x1.2df974p-9F, 0x1.0d909cp-11F, -0x1.f7334ep-14F},
+        {0x1.53956cp-7F, -0x1.4b965ep-8F, 0x1.e8504cp-10F, -0x1.72ac16p-12F},
+        {0x1.6ea394p-13F, 0x1.7cfd78p-8F, 0x1.5dcd1ep-10F, -0x1.32fcfap-11F},
+        {-0x1.f510bep-5F, 0x1.3ac6c2p-5F, -0x1.4b79f6p-7F, 0x1.63de2cp-11F},
+        {0x1.c12218p-18F, 0x1.62ee32p-6F, -0x1.f59ad2p-6F, 0x1.155e86p-8F},
+        {0x1.11b174p-2F, -0x1.1ca17ep-3F, -0x1.6786b2p-6F, 0x1.0f6836p-7F},
+        {0x1.0e08f4p-25F, -0x1.0c0f66p-2F, 0x1.5dc398p-5F, 0x1.257644p-7F},
+        {-0x1.988454p-1F, -0x1.fdc83p-5F, 0x1.782316p-4F, 0x1.619832p-8F},
+        {-0x1p-1F, 0x1.0007d8p-3F, 0x1.aa3dc8p-5F, 0x1.771846p-10F},
     }};
 
 /// 2 Phi(-a) e^(a^2 / 2), Phi the normal distribution function; a below 15, scale 1.

@@ -22,8 +22,10 @@ namespace math = sorus::math;
 namespace math {
 
 using sorus::math::kErf;
+using sorus::math::kGateSlope;
 using sorus::math::kGateTail;
 using sorus::math::kMillsRatio;
+using sorus::math::kNormalSlope;
 using sorus::math::kNormalTail;
 using sorus::math::kSingle;
 using sorus::math::kTanh;

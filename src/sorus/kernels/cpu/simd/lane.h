@@ -113,6 +113,13 @@ struct SimdLane {
   static HWY_INLINE SimdLane of(double k) { return {hn::Set(Tag(), static_cast<T>(k))}; }
   static HWY_INLINE SimdLane from_bits(Int i) { return {hn::BitCast(Tag(), i.v)}; }
   static HWY_INLINE SimdLane lookup(const T* table, Int i) { return {hn::GatherIndex(Tag(), table, i.v)}; }
+  /// Floats: one permutation within each quarter of a vector, of which each holds the table.
+  static HWY_INLINE SimdLane lookup4(const T* table, Int i) {
+    if constexpr (sizeof(T) == 4)
+      return {permute_quarters(table, i.v)};
+    else
+      return {hn::GatherIndex(Tag(), table, hn::And(i.v, hn::Set(typename Int::Tag(), 3)))};
+  }
   /// Floats: permutations of the whole table, which look at the low bits of an index alone.
   static HWY_INLINE SimdLane lookup16(const T* table, Int i) {
     constexpr Tag kTag;
@@ -161,9 +168,6 @@ struct SimdLane {
   friend HWY_INLINE SimdLane lesser(SimdLane a, SimdLane b) requires(sizeof(T) == 4) {
     return {{_mm512_range_ps(a.v.raw, b.v.raw, 0b0110)}};
   }
-  friend HWY_INLINE SimdLane minus_lesser(SimdLane a, SimdLane b) requires(sizeof(T) == 4) {
-    return {{_mm512_range_ps(a.v.raw, b.v.raw, 0b1110)}};
-  }
 #endif
   friend HWY_INLINE Int bits(SimdLane a) { return {hn::BitCast(typename Int::Tag(), a.v)}; }
 
@@ -173,6 +177,15 @@ struct SimdLane {
   static HWY_INLINE hn::Vec<Tag> in_register(hn::Vec<Tag> v) {
     asm("" : "+v"(v.raw));
     return v;
+  }
+  /// The numbers of each 16 bytes that the low two bits of `i` name in a table. Highway has no name for it.
+  static HWY_INLINE hn::Vec<Tag> permute_quarters(const float* table, hn::Vec<typename Int::Tag> i) {
+    const hn::Vec<Tag> four = hn::LoadDup128(Tag(), table);
+#if HWY_TARGET == HWY_AVX3
+    return {_mm512_permutevar_ps(in_register(four).raw, i.raw)};
+#else
+    return {_mm256_permutevar_ps(four.raw, i.raw)};
+#endif
   }
 };
 
