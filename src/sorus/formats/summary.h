@@ -78,6 +78,9 @@ inline constexpr std::string_view kSummaryVersion = "MindSpore.Event:1";
 /// All events of a file. Throws IOError naming file and offset where it is damaged or of another kind.
 [[nodiscard]] SORUS_API std::vector<SummaryEvent> read_events(const std::string& path);
 
+/// The number of an element type in the messages' enum DataType.
+[[nodiscard]] SORUS_API int32_t message_data_type(DType dtype);
+
 /// The only element. Throws ValueError when there are more or none.
 [[nodiscard]] SORUS_API float summary_scalar(const Tensor& tensor);
 

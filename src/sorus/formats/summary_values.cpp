@@ -33,24 +33,6 @@ double number(S s) {
   return static_cast<double>(static_cast<ComputeType<S>>(s));
 }
 
-/// The enum DataType of the messages.
-int32_t data_type(DType t) {
-  constexpr std::array<std::pair<DType, int32_t>, kDTypeCount> kNumbers = {{{DType::kBool, 1},
-                                                                            {DType::kInt8, 2},
-                                                                            {DType::kInt16, 3},
-                                                                            {DType::kInt32, 4},
-                                                                            {DType::kInt64, 5},
-                                                                            {DType::kUInt8, 6},
-                                                                            {DType::kUInt16, 7},
-                                                                            {DType::kUInt32, 8},
-                                                                            {DType::kUInt64, 9},
-                                                                            {DType::kFloat16, 10},
-                                                                            {DType::kFloat32, 11},
-                                                                            {DType::kFloat64, 12},
-                                                                            {DType::kBFloat16, 45}}};
-  return std::find_if(kNumbers.begin(), kNumbers.end(), [&](const auto& p) { return p.first == t; })->second;
-}
-
 void need_rank(const char* what, const Tensor& tensor) {
   SORUS_CHECK(tensor.rank() > 0, ValueError,
               "{}: value has the wrong rank: got a scalar, need a rank of 1 or more", what);
@@ -163,6 +145,24 @@ uint8_t byte_of(double v, const Scale& scale) {
 
 }  // namespace
 
+int32_t message_data_type(DType dtype) {
+  constexpr std::array<std::pair<DType, int32_t>, kDTypeCount> kNumbers = {{{DType::kBool, 1},
+                                                                            {DType::kInt8, 2},
+                                                                            {DType::kInt16, 3},
+                                                                            {DType::kInt32, 4},
+                                                                            {DType::kInt64, 5},
+                                                                            {DType::kUInt8, 6},
+                                                                            {DType::kUInt16, 7},
+                                                                            {DType::kUInt32, 8},
+                                                                            {DType::kUInt64, 9},
+                                                                            {DType::kFloat16, 10},
+                                                                            {DType::kFloat32, 11},
+                                                                            {DType::kFloat64, 12},
+                                                                            {DType::kBFloat16, 45}}};
+  return std::find_if(kNumbers.begin(), kNumbers.end(), [&](const auto& p) { return p.first == dtype; })
+      ->second;
+}
+
 float summary_scalar(const Tensor& tensor) {
   SORUS_CHECK(tensor.numel() == 1, ValueError,
               "summary_scalar: value has the wrong number of elements: got {}, need 1", tensor.numel());
@@ -174,7 +174,7 @@ SummaryTensor summary_tensor(const Tensor& tensor) {
   SummaryTensor out;
   const Ints dims = tensor.shape().sizes();
   out.dims.assign(dims.begin(), dims.end());
-  out.data_type = data_type(tensor.dtype());
+  out.data_type = message_data_type(tensor.dtype());
   out.values.reserve(static_cast<size_t>(tensor.numel()));
   visit_elements(tensor, [&](auto elements) {
     for (auto s : elements) out.values.push_back(static_cast<float>(number(s)));
