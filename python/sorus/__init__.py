@@ -92,7 +92,8 @@ _LAZY_NAMES.update(
     dict.fromkeys(
         "Callback CheckpointConfig DynamicLossScaleManager EarlyStopping FixedLossScaleManager History "
         "LambdaCallback LossMonitor LossScaleManager Model ModelCheckpoint ReduceLROnPlateau RunContext "
-        "TimeMonitor load_checkpoint load_checkpoint_async load_param_into_net save_checkpoint".split(),
+        "SummaryRecord TimeMonitor load_checkpoint load_checkpoint_async "
+        "load_param_into_net save_checkpoint".split(),
         "train",
     )
 )

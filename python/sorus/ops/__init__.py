@@ -43,6 +43,9 @@ _PLACES.update(
         "sorus.ops._communication",
     )
 )
+_PLACES.update(
+    dict.fromkeys("HistogramSummary ImageSummary ScalarSummary TensorSummary".split(), "sorus.ops._summary")
+)
 _MODULES = ("composite", "function", "functional", "operations", "primitive")
 
 

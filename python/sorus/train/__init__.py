@@ -58,6 +58,7 @@ from .serialization import (
     save_checkpoint,
 )
 from .sink import data_sink
+from .summary import SummaryRecord
 
 
 def __getattr__(name):
