@@ -92,7 +92,7 @@ _LAZY_NAMES.update(
     dict.fromkeys(
         "Callback CheckpointConfig DynamicLossScaleManager EarlyStopping FixedLossScaleManager History "
         "LambdaCallback LossMonitor LossScaleManager Model ModelCheckpoint ReduceLROnPlateau RunContext "
-        "SummaryRecord TimeMonitor load_checkpoint load_checkpoint_async "
+        "SummaryCollector SummaryRecord TimeMonitor load_checkpoint load_checkpoint_async "
         "load_param_into_net save_checkpoint".split(),
         "train",
     )

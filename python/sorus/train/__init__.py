@@ -15,6 +15,7 @@ from .callback import (
     ProgressBar,
     ReduceLROnPlateau,
     RunContext,
+    SummaryCollector,
     TerminateOnNan,
     TimeMonitor,
 )

@@ -6,6 +6,7 @@ from ._learning_rate import LearningRateScheduler
 from ._monitors import History, LambdaCallback, LossMonitor, ProgressBar, TerminateOnNan, TimeMonitor
 from ._request_exit import OnRequestExit
 from ._stopping import EarlyStopping, ReduceLROnPlateau
+from ._summary_collector import SummaryCollector
 
 _CallbackManager = CallbackManager
 
@@ -22,6 +23,7 @@ __all__ = [
     "ProgressBar",
     "ReduceLROnPlateau",
     "RunContext",
+    "SummaryCollector",
     "TerminateOnNan",
     "TimeMonitor",
 ]

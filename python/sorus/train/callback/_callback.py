@@ -1,5 +1,7 @@
 """Callbacks: what is told of training's progress and may stop it."""
 
+import contextlib
+
 _EVENTS = ("begin", "epoch_begin", "epoch_end", "step_begin", "step_end", "end")
 
 
@@ -105,8 +107,10 @@ class CallbackManager(Callback):
         self._callbacks = found
 
     def __enter__(self):
-        for callback in self._callbacks:
-            callback.__enter__()
+        with contextlib.ExitStack() as entered:  # a callback that cannot enter leaves none that has
+            for callback in self._callbacks:
+                entered.enter_context(callback)
+            entered.pop_all()
         return self
 
     def __exit__(self, *error):
