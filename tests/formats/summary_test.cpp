@@ -96,11 +96,14 @@ TEST(Summary, CountsEveryElementInOneBucket) {
   }
 }
 
-TEST(Summary, HoldsTheGreatestNumbers) {
+TEST(Summary, HoldsTheGreatestNumbersAndTheLeast) {
   const double most = std::numeric_limits<double>::max();
   const SummaryHistogram h = summary_histogram(Tensor({-most, most}));
   EXPECT_EQ(h.buckets.size(), 2U);
   EXPECT_EQ(h.buckets[0].count + h.buckets[1].count, 2);
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  const SummaryHistogram t = summary_histogram(Tensor({0.0, tiny}));
+  EXPECT_EQ(t.buckets[0].count + t.buckets[1].count, 2);
   const int64_t least = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(summary_histogram(Tensor({least, -(least + 1)})).count, 2);
   EXPECT_EQ(summary_histogram(Tensor({uint8_t{0}})).buckets[0].left, 0);

@@ -94,12 +94,17 @@ SummaryHistogram histogram_of(std::span<const S> elements) {
   const std::vector<double> edges = bucket_edges<S>(range.min, range.max, bucket_count(valid));
   for (size_t i = 0; i + 1 < edges.size(); ++i)
     h.buckets.push_back({edges[i], rounded<S>(edges[i + 1] - edges[i]), 0});
+  const auto last = static_cast<int64_t>(h.buckets.size()) - 1;
+  double per_unit = static_cast<double>(last + 1) / (edges.back() - edges.front());
+  if (!std::isfinite(per_unit)) per_unit = 0;  // for extents of next to nothing
   for (S s : elements) {
     const double v = number(s);
     if (!std::isfinite(v)) continue;
-    // A bucket has its left edge; the last has its right one as well.
-    const auto edge = std::upper_bound(edges.begin() + 1, edges.end() - 1, v) - edges.begin() - 1;
-    ++h.buckets[static_cast<size_t>(edge)].count;
+    // A bucket has its left edge; the last has its right one as well. Rounded edges are near the guess.
+    int64_t b = per_unit > 0 ? std::min(static_cast<int64_t>((v - edges.front()) * per_unit), last) : 0;
+    while (b > 0 && v < edges[static_cast<size_t>(b)]) --b;
+    while (b < last && v >= edges[static_cast<size_t>(b) + 1]) ++b;
+    ++h.buckets[static_cast<size_t>(b)].count;
   }
   return h;
 }
@@ -140,7 +145,9 @@ Scale scale_of(std::span<const S> elements, bool has_blank) {
 
 uint8_t byte_of(double v, const Scale& scale) {
   if (!std::isfinite(v)) return v > 0 ? 255 : 0;
-  return static_cast<uint8_t>(std::clamp((static_cast<float>(v) - scale.shift) * scale.factor, 0.F, 255.F));
+  const float byte = (static_cast<float>(v) - scale.shift) * scale.factor;
+  if (byte >= 255) return 255;
+  return byte > 0 ? static_cast<uint8_t>(byte) : uint8_t{0};  // nothing for what is no number in float32
 }
 
 }  // namespace
