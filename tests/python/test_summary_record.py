@@ -136,6 +136,25 @@ def test_a_value_is_that_of_the_call_and_not_of_a_later_update(tmp_path):
 
 
 @pytest.mark.usefixtures("mode")
+def test_the_graph_of_a_network_is_recorded_once(tmp_path, recwarn):
+    mode = ms.get_context("mode")
+    net = Net()
+    with SummaryRecord(str(tmp_path), network=net) as record:
+        record.record(0)
+        for step in (1, 2):
+            net(Tensor([1.0, 2.0]))
+            record.record(step)
+    assert net.__dict__["_hooks"] is None
+    kinds = [kind for _, _, kind, _ in _core.read_summary(record.log_dir)]
+    assert kinds == ["version"] + ["graph"] * (mode == ms.GRAPH_MODE) + ["summary"] * 2
+    told = [str(w.message) for w in recwarn if "graph of 'network'" in str(w.message)]
+    assert len(told) == (mode == ms.PYNATIVE_MODE)
+    with SummaryRecord(str(tmp_path), network=net):
+        pass
+    assert net.__dict__["_hooks"] is None
+
+
+@pytest.mark.usefixtures("mode")
 def test_in_eval_what_networks_say_waits(tmp_path):
     net = Net()
     with SummaryRecord(str(tmp_path)) as record:
@@ -243,6 +262,7 @@ def test_a_record_refuses_what_cannot_be_recorded(tmp_path, arguments, error):
         ({"export_options": {"image_format": "npy"}}, ValueError),
         ({"export_options": {"tensor_format": "txt"}}, ValueError),
         ({"export_options": 3}, TypeError),
+        ({"network": 3}, TypeError),
         ({"log_dir": 3}, TypeError),
         ({"log_dir": "/dev/null/no"}, OSError),
     ],

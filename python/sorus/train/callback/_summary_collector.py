@@ -9,6 +9,7 @@ from ..._core import Tensor
 from ..._warn import warn
 from ...nn.loss.loss import LossBase
 from ...nn.optim.optimizer import Optimizer
+from ..summary._graph import recorded_graph
 from ..summary.summary_record import SummaryRecord, check_export_options, make_folder
 from ._callback import Callback, loss_of
 from ._checkpoint import ModelCheckpoint
@@ -226,9 +227,10 @@ class SummaryCollector(Callback):
 
     def _collect_once(self, state):
         """What is told at the first step."""
-        graph = self._graph(state) if self._chosen.get("collect_graph") else None
-        if graph is not None:
-            self._record.add_value("graph", "train_network/auto", graph)
+        if self._chosen.get("collect_graph"):
+            graph = recorded_graph(state.train_network, _tree.tensors(state.train_dataset_element))
+            if graph is not None:
+                self._record.add_value("graph", "train_network/auto", graph)
         dataset = state.get("train_dataset")
         if self._chosen.get("collect_dataset_graph") and hasattr(dataset, "children"):
             self._record.add_value("dataset_graph", "train_dataset", _core.dataset_graph(_stage(dataset)))
@@ -237,15 +239,6 @@ class SummaryCollector(Callback):
                 "custom_lineage_data", "custom_lineage_data", _core.user_lineage(self._custom)
             )
             self._custom_is_told = True
-
-    @staticmethod
-    def _graph(state):
-        """The graph of the training step that has run, if it has been recorded."""
-        network = state.train_network
-        ids = network.__dict__.get("_boundary_ids")
-        if ids is None:
-            return None
-        return _core.recorded_graph(ids[bool(network.training)], _tree.tensors(state.train_dataset_element))
 
     def _collect(self, state):
         """What is told at each step that is collected."""

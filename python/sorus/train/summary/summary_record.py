@@ -13,6 +13,7 @@ from ..._context import get_context
 from ..._warn import warn
 from ...nn.cell import Cell
 from ...ops import _summary
+from ._graph import WatchedCell, recorded_graph
 
 _TENSORS = ("tensor", "scalar", "image", "histogram")
 _LINEAGE = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
@@ -106,8 +107,7 @@ class SummaryRecord:
     which a warning comes and the file stays as it is. So it is when it cannot be written, unless
     `raise_exception` says that the error is to be raised. With `export_options={"tensor_format": "npy"}`
     tensors go to files of NumPy as well. `num_process` is accepted: values are written by the process that
-    records them. The graph of `network` is not recorded, which a warning says; that of a training step is by
-    SummaryCollector.
+    records them. In graph mode the graph of `network` is recorded once it has been called.
 
     >>> import tempfile
     >>> from sorus import SummaryRecord, Tensor
@@ -148,12 +148,13 @@ class SummaryRecord:
             raise TypeError(
                 f"SummaryRecord: 'raise_exception' has the wrong type: got {raise_exception!r}, need a bool"
             )
+        if not isinstance(network, (Cell, type(None))):
+            raise TypeError(
+                f"SummaryRecord: 'network' has the wrong type: got {type(network).__name__}, need a Cell"
+            )
         if max_file_size is not None and max_file_size < 0:
             warn(f"SummaryRecord: 'max_file_size' is negative: got {max_file_size}, files grow without limit")
             max_file_size = None
-        if network is not None:
-            warn("SummaryRecord: the graph of 'network' is not recorded: SummaryCollector does it")
-        self.network = network
         self.raise_exception = raise_exception
         self._export_options = check_export_options("SummaryRecord", export_options)
         folder = make_folder("SummaryRecord", "log_dir", log_dir)
@@ -165,6 +166,7 @@ class SummaryRecord:
                 )
             self._open(folder, file_prefix, file_suffix, max_file_size)
             SummaryRecord.count += 1
+        self._watched = None if network is None else WatchedCell(network)
         _summary.listen(True)
         atexit.register(self.close)
 
@@ -247,6 +249,7 @@ class SummaryRecord:
         if self._closed:
             warn("record: the SummaryRecord is closed: nothing is recorded")
             return False
+        self._add_graph()
         if self._mode == "train":
             for (plugin, name), value in _summary.take().items():
                 self._add(plugin, name, value)
@@ -254,6 +257,21 @@ class SummaryRecord:
         if plugin_filter is not None:
             values = [v for v in values if plugin_filter(v[0])]
         return self._write(step, values)
+
+    def _add_graph(self):
+        """The graph of the network, once, after its first call."""
+        watched = self._watched
+        if watched is None or watched.inputs is None:
+            return
+        self._watched = None
+        graph = recorded_graph(watched.cell, watched.inputs)
+        if graph is not None:
+            self.add_value("graph", "network", graph)
+        else:
+            warn(
+                "SummaryRecord: the graph of 'network' is not recorded: got a call outside graph mode, "
+                "need set_context(mode=GRAPH_MODE) and a call of the network itself"
+            )
 
     def _write(self, step, values):
         now, whole = time.time(), True
@@ -315,6 +333,8 @@ class SummaryRecord:
             if file is not None:
                 file.close()
         self._values = {}
+        if self._watched is not None:
+            self._watched.forget()
         _summary.listen(False)
         with _live_lock:
             SummaryRecord.count -= 1
