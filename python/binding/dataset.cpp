@@ -25,6 +25,8 @@ struct PyOperation {
   data::OperationPtr operation;
 };
 
+data::SamplerPtr sampler_of(nb::handle sampler) { return nb::cast<PySampler&>(sampler).sampler; }
+
 namespace {
 
 /// A running pipeline; ended without the GIL, which its thread may need to end.
@@ -72,6 +74,7 @@ class PyIterator {
 /// A name of a dtype, "string" or "object"; None for a shape that has none.
 nb::tuple type_to_python(const data::RowType& type) {
   std::string name = type.kind == data::ItemKind::kStrings   ? "string"
+                     : type.kind == data::ItemKind::kBytes   ? "bytes"
                      : type.kind == data::ItemKind::kObjects ? "object"
                                                              : std::string(dtype_name(type.dtype));
   nb::list shape;

@@ -58,6 +58,8 @@ class RowBuilder {
                                                                       std::vector<std::string> names);
 /// A callable that gives an iterable, or an iterable, as a source.
 [[nodiscard]] data::Dataset python_iterable(nb::object source, std::vector<std::string> names);
+/// The sampler in an object of the package.
+[[nodiscard]] data::SamplerPtr sampler_of(nb::handle sampler);
 /// An iterable of row numbers as a sampler.
 [[nodiscard]] data::SamplerPtr python_sampler(nb::object sampler);
 

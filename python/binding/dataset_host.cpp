@@ -27,6 +27,22 @@ nb::object as_array(nb::handle value) {
   return nb::handle(asarray)(value);
 }
 
+nb::object bytes_object(std::string_view bytes) {
+  return nb::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+
+/// An array of NumPy's bytes, wide enough for the longest; NumPy has none of width 0.
+nb::object bytes_to_numpy(const Column& column, int64_t i) {
+  nb::list items;
+  size_t width = 1;
+  for (const std::string& item : column.row_strings(i)) {
+    items.append(bytes_object(item));
+    width = std::max(width, item.size());
+  }
+  nb::object array = numpy("array")(items, nb::arg("dtype") = nb::str(("S" + std::to_string(width)).c_str()));
+  return array.attr("reshape")(shape_tuple(column.type.shape));
+}
+
 nb::object strings_to_numpy(const Column& column, int64_t i) {
   nb::list items;
   for (const std::string& item : column.row_strings(i)) items.append(nb::str(item.c_str(), item.size()));
@@ -34,16 +50,30 @@ nb::object strings_to_numpy(const Column& column, int64_t i) {
   return array.attr("reshape")(shape_tuple(column.type.shape));
 }
 
-Column strings_from_numpy(nb::handle array) {
+std::string string_of_bytes(nb::handle bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+Shape shape_of_array(nb::handle array) {
   Shape shape;
   for (nb::handle extent : array.attr("shape")) shape.push_back(nb::cast<int64_t>(extent));
+  return shape;
+}
+
+Column strings_from_numpy(nb::handle array) {
   std::vector<std::string> items;
-  for (nb::handle item : array.attr("ravel")().attr("tolist")()) {
-    nb::object text = nb::borrow(item);
-    if (PyBytes_Check(item.ptr())) text = item.attr("decode")();
-    items.push_back(nb::cast<std::string>(text));
-  }
-  return data::make_strings(shape, std::move(items), 1);
+  for (nb::handle item : array.attr("ravel")().attr("tolist")()) items.push_back(nb::cast<std::string>(item));
+  return data::make_strings(shape_of_array(array), std::move(items), 1);
+}
+
+/// NumPy drops zeros at the end of each item; a single one fills its width and keeps them.
+Column bytes_from_numpy(nb::handle array) {
+  std::vector<std::string> items;
+  if (nb::cast<int64_t>(array.attr("size")) == 1)
+    items.push_back(string_of_bytes(array.attr("tobytes")()));
+  else
+    for (nb::handle item : array.attr("ravel")().attr("tolist")()) items.push_back(string_of_bytes(item));
+  return data::make_strings(shape_of_array(array), std::move(items), 1, ItemKind::kBytes);
 }
 
 /// The element type of a buffer in the machine's own byte order; nothing for others.
@@ -126,6 +156,8 @@ nb::object row_to_python(const Column& column, int64_t i, bool as_numpy) {
   switch (row.type.kind) {
     case ItemKind::kStrings:
       return strings_to_numpy(row, 0);
+    case ItemKind::kBytes:
+      return bytes_to_numpy(row, 0);
     case ItemKind::kObjects:
       return static_cast<const Held&>(*row.object(0)).get();
     case ItemKind::kNumbers:
@@ -138,10 +170,13 @@ Column row_from_python(const char* op, nb::handle value) {
   Column plain;
   if (plain_row(value.ptr(), plain)) return plain;
   if (is_tensor(value.ptr())) return row_of_tensor(tensor_of(value.ptr()));
+  if (PyBytes_Check(value.ptr()))
+    return data::make_strings(Shape{}, {string_of_bytes(value)}, 1, ItemKind::kBytes);
   if (PyDict_Check(value.ptr())) return data::make_objects({std::make_shared<Held>(nb::borrow(value))});
   nb::object array = as_array(value);
   auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  if (kind == "U" || kind == "S") return strings_from_numpy(array);
+  if (kind == "U") return strings_from_numpy(array);
+  if (kind == "S") return bytes_from_numpy(array);
   SORUS_CHECK(kind.find_first_of("biufV") == 0, TypeError,
               "{}: a value has the wrong type: got {} (NumPy kind '{}'), need numbers, strings or a dict", op,
               type_text(value.ptr()), kind);

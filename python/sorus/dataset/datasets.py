@@ -244,7 +244,8 @@ class Dataset:
 
     def output_types(self) -> list[numpy.dtype]:
         """NumPy dtypes of the columns, found by reading one row."""
-        return [numpy.dtype("str" if name == "string" else name) for name, _ in self.pipeline.types()]
+        names = [name for name, _ in self.pipeline.types()]
+        return [numpy.dtype({"string": "str", "bytes": "S"}.get(name, name)) for name in names]
 
     def get_batch_size(self) -> int:
         """Rows of a batch; 1 when there are no batches."""

@@ -69,7 +69,7 @@ Column pad_strings(const Column& column, const Shape& shape, const std::string& 
     items.insert(items.end(), row.begin(), row.end());
     items.resize(static_cast<size_t>((i + 1) * shape.numel()), text);
   }
-  return make_strings(shape, std::move(items), column.rows);
+  return make_strings(shape, std::move(items), column.rows, column.cell(0).type.kind);
 }
 
 Column pad_column(const Column& column, const PadTo& pad, const std::string& name) {
@@ -77,7 +77,7 @@ Column pad_column(const Column& column, const PadTo& pad, const std::string& nam
   SORUS_CHECK(first.type.kind != ItemKind::kObjects, TypeError,
               "padded_batch: column '{}' holds objects: need numbers or strings", name);
   Shape shape = padded_shape(column, pad.shape, name);
-  if (first.type.kind == ItemKind::kStrings) return pad_strings(column, shape, pad.text, name);
+  if (first.type.is_text()) return pad_strings(column, shape, pad.text, name);
   return pad_numbers(column, shape, pad.value, name);
 }
 

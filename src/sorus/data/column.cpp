@@ -7,7 +7,8 @@ namespace sorus::data {
 
 std::string RowType::text() const {
   if (kind == ItemKind::kObjects) return "object";
-  return (kind == ItemKind::kStrings ? "string" : std::string(dtype_name(dtype))) + shape.text();
+  if (is_text()) return (kind == ItemKind::kStrings ? "string" : "bytes") + shape.text();
+  return std::string(dtype_name(dtype)) + shape.text();
 }
 
 std::span<const std::string> Column::row_strings(int64_t i) const {
@@ -25,7 +26,14 @@ size_t Column::bytes() const {
     case ItemKind::kNumbers:
       return type.bytes() * static_cast<size_t>(rows);
     case ItemKind::kStrings:
-      return static_cast<size_t>(type.items() * rows) * sizeof(std::string);
+    case ItemKind::kBytes: {
+      size_t total = static_cast<size_t>(type.items() * rows) * sizeof(std::string);
+      const auto first = static_cast<size_t>(offset);
+      for (const std::string& item :
+           std::span(*strings).subspan(first, static_cast<size_t>(type.items() * rows)))
+        total += item.size();
+      return total;
+    }
     case ItemKind::kObjects:
       break;
   }
@@ -53,13 +61,13 @@ Column Column::gather(std::span<const int64_t> ids) const {
     for (int64_t id : ids) picked.push_back(cell(id));
     return picked.empty() ? slice(0, 0) : concatenate(picked);
   }
-  if (type.kind == ItemKind::kStrings) {
+  if (type.is_text()) {
     std::vector<std::string> items;
     for (int64_t id : ids) {
       auto row_items = row_strings(id);
       items.insert(items.end(), row_items.begin(), row_items.end());
     }
-    return make_strings(type.shape, std::move(items), count);
+    return make_strings(type.shape, std::move(items), count, type.kind);
   }
   if (type.kind == ItemKind::kObjects) {
     std::vector<std::shared_ptr<Object>> items;
@@ -102,6 +110,11 @@ Column Column::batched(int64_t size, const std::string& column) const {
 
 Tensor Column::tensor(int64_t i) const {
   const Column one = cell(i);
+  if (one.type.kind == ItemKind::kBytes && one.type.items() == 1) {
+    const std::string& item = one.row_strings(0)[0];
+    const auto* bytes = reinterpret_cast<const uint8_t*>(item.data());
+    return Tensor(std::span<const uint8_t>(bytes, item.size()), Shape{std::ssize(item)});
+  }
   SORUS_CHECK(one.type.kind == ItemKind::kNumbers, TypeError,
               "dataset: this column is no tensor: got {}, need numbers", one.type.text());
   constexpr uintptr_t kAlignment = 64;
@@ -129,9 +142,9 @@ Column make_numbers(const RowType& type, int64_t rows) {
   return out;
 }
 
-Column make_strings(const Shape& shape, std::vector<std::string> items, int64_t rows) {
+Column make_strings(const Shape& shape, std::vector<std::string> items, int64_t rows, ItemKind kind) {
   Column out;
-  out.type = {ItemKind::kStrings, DType::kUInt8, shape};
+  out.type = {kind, DType::kUInt8, shape};
   out.rows = rows;
   out.strings = std::make_shared<const std::vector<std::string>>(std::move(items));
   return out;
@@ -159,14 +172,14 @@ namespace {
 
 Column concatenate_dense(std::span<const Column> parts, int64_t rows) {
   const Column& first = parts.front();
-  if (first.type.kind == ItemKind::kStrings) {
+  if (first.type.is_text()) {
     std::vector<std::string> items;
     for (const Column& part : parts)
       for (int64_t i = 0; i < part.rows; ++i) {
         auto row_items = part.row_strings(i);
         items.insert(items.end(), row_items.begin(), row_items.end());
       }
-    return make_strings(first.type.shape, std::move(items), rows);
+    return make_strings(first.type.shape, std::move(items), rows, first.type.kind);
   }
   if (first.type.kind == ItemKind::kObjects) {
     std::vector<std::shared_ptr<Object>> items;

@@ -13,7 +13,7 @@
 namespace sorus::data {
 
 /// What the items of a column are.
-enum class ItemKind : uint8_t { kNumbers, kStrings, kObjects };
+enum class ItemKind : uint8_t { kNumbers, kStrings, kBytes, kObjects };
 
 /// A value of the host language that the engine only carries, such as a Python dict. Destroyed on any thread.
 class SORUS_API Object {
@@ -28,6 +28,8 @@ struct SORUS_API RowType {
   Shape shape;
 
   [[nodiscard]] int64_t items() const { return shape.numel(); }
+  /// Items are in the store of strings.
+  [[nodiscard]] bool is_text() const { return kind == ItemKind::kStrings || kind == ItemKind::kBytes; }
   /// Bytes of a row of numbers.
   [[nodiscard]] size_t bytes() const { return static_cast<size_t>(items()) * dtype_size(dtype); }
   /// "uint8(28, 28, 1)", "string()", "object".
@@ -54,7 +56,7 @@ struct SORUS_API Column {
   [[nodiscard]] std::byte* row(int64_t i) const {
     return numbers->data() + static_cast<size_t>(offset + i * type.items()) * dtype_size(type.dtype);
   }
-  /// The strings of row i of a dense column of strings.
+  /// The strings of row i of a dense column of strings or bytes.
   [[nodiscard]] std::span<const std::string> row_strings(int64_t i) const;
   [[nodiscard]] const std::shared_ptr<Object>& object(int64_t i) const {
     return (*objects)[static_cast<size_t>(offset + i)];
@@ -71,13 +73,16 @@ struct SORUS_API Column {
   /// Each `size` rows as one row of shape (size, ...): a view. `rows` must be a multiple of `size`. Throws
   /// ShapeError naming `column` when rows differ in type and TypeError for objects.
   [[nodiscard]] Column batched(int64_t size, const std::string& column) const;
-  /// Row i of numbers as a tensor aligned to 64 bytes: shares the bytes where they are, else copies.
+  /// Row i of numbers as a tensor aligned to 64 bytes: shares the bytes where they are, else copies. One item
+  /// of bytes becomes a tensor of uint8.
   [[nodiscard]] Tensor tensor(int64_t i) const;
 };
 
 /// Numbers for `rows` rows, contents undefined, to be filled before it is handed on.
 [[nodiscard]] SORUS_API Column make_numbers(const RowType& type, int64_t rows);
-[[nodiscard]] SORUS_API Column make_strings(const Shape& shape, std::vector<std::string> items, int64_t rows);
+/// `kind`: kStrings or kBytes.
+[[nodiscard]] SORUS_API Column make_strings(const Shape& shape, std::vector<std::string> items, int64_t rows,
+                                            ItemKind kind = ItemKind::kStrings);
 [[nodiscard]] SORUS_API Column make_objects(std::vector<std::shared_ptr<Object>> items);
 /// The first axis of a tensor as rows. Throws ShapeError for rank 0.
 [[nodiscard]] SORUS_API Column rows_of(const Tensor& tensor);
