@@ -61,6 +61,7 @@ OWNED_LIBRARIES: tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...] = (
     (re.compile(r"([a-z]mm|imm|x86)intrin\.h|arm_neon\.h"), ("kernels",), "only kernels may use intrinsics"),
     (re.compile(r"Eigen/"), ("kernels",), "only kernels may use Eigen"),
     (re.compile(r"(oneapi/)?dnnl"), ("kernels",), "only kernels may use oneDNN"),
+    (re.compile(r"sqlite3"), ("data",), "only data may use SQLite"),
     (re.compile(r"(Python\.h$|nanobind/|pybind11/)"), (), "nothing in src/sorus may use Python"),
 )
 
