@@ -114,6 +114,8 @@ class SORUS_API RandomAccess {
   [[nodiscard]] virtual int64_t rows() const = 0;
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
   [[nodiscard]] virtual bool hosted() const { return false; }
+  /// Samplers order its rows as those of MindRecord files.
+  [[nodiscard]] virtual bool has_record_order() const { return false; }
   /// Rows ids[begin] to ids[begin + count - 1], or fewer but one; none or fewer when `error` is set.
   [[nodiscard]] virtual Chunk read(const RowIds& ids, int64_t begin, int64_t count, const Run& run,
                                    std::exception_ptr& error) const = 0;

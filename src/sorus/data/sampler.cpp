@@ -38,6 +38,9 @@ struct Reshuffled {
   }
 };
 
+/// The generator of MindRecord's reader.
+using RecordRandom = std::minstd_rand0;
+
 RowIds first_of(const std::vector<int64_t>& ids, int64_t count) {
   return {0, count, {ids.begin(), ids.begin() + count}};
 }
@@ -81,6 +84,25 @@ class Random final : public Sampler {
       return ids;
     };
   }
+  SamplerRun start_records(int64_t rows, uint32_t seed) const override {
+    return [ids = all_rows(rows), n = *count(rows), seed, replace = replacement_]() mutable {
+      ++seed;
+      if (replace && !ids.empty()) {
+        std::vector<int64_t> drawn;
+        std::uniform_int_distribution<int64_t> draw(0, std::ssize(ids) - 1);
+        for (uint32_t i = 0; i < n; ++i) {
+          std::mt19937 random(seed + i);  // a generator for each draw
+          drawn.push_back(ids[static_cast<size_t>(draw(random))]);
+        }
+        ids = std::move(drawn);
+      } else {
+        RecordRandom random(seed);
+        std::shuffle(ids.begin(), ids.end(), random);
+        ids.resize(static_cast<size_t>(n));
+      }
+      return first_of(ids, n);
+    };
+  }
   Count count(int64_t rows) const override {
     return replacement_ && rows > 0 ? num_samples_.value_or(rows) : limited(num_samples_, rows);
   }
@@ -105,13 +127,16 @@ class Distributed final : public Sampler {
   }
   SamplerRun start(int64_t rows, uint32_t seed) const override {
     // The first epoch already takes the next seed, as the engine that this follows does.
-    return [*this, n = *count(rows), rows, order = Reshuffled{all_rows(rows), seed + 1}]() mutable {
-      const std::vector<int64_t>& ids = shuffle_ ? order.next() : order.ids;
-      int64_t first = shard_ - std::max<int64_t>(offset_, 0);
-      RowIds out{0, n, {}};
-      for (int64_t place = first < 0 ? first + shards_ : first; std::ssize(out.list) < n; place += shards_)
-        out.list.push_back(ids[static_cast<size_t>(place % rows)]);
-      return out;
+    return [*this, n = *count(rows), order = Reshuffled{all_rows(rows), seed + 1}]() mutable {
+      return own_part(shuffle_ ? order.next() : order.ids, n);
+    };
+  }
+  SamplerRun start_records(int64_t rows, uint32_t seed) const override {
+    return [*this, n = *count(rows), rows, seed]() mutable {
+      std::vector<int64_t> ids = all_rows(rows);
+      RecordRandom random(++seed);
+      if (shuffle_) std::shuffle(ids.begin(), ids.end(), random);
+      return own_part(ids, n);
     };
   }
   Count count(int64_t rows) const override {
@@ -124,11 +149,70 @@ class Distributed final : public Sampler {
   }
 
  private:
+  /// The first n rows of this shard.
+  [[nodiscard]] RowIds own_part(const std::vector<int64_t>& ids, int64_t n) const {
+    int64_t first = shard_ - std::max<int64_t>(offset_, 0);
+    RowIds out{0, n, {}};
+    for (int64_t place = first < 0 ? first + shards_ : first; std::ssize(out.list) < n; place += shards_)
+      out.list.push_back(ids[static_cast<size_t>(place % std::ssize(ids))]);
+    return out;
+  }
+
   int64_t shards_;
   int64_t shard_;
   bool shuffle_;
   Count num_samples_;
   int64_t offset_;
+};
+
+class FileOrder final : public Sampler {
+ public:
+  FileOrder(std::vector<int64_t> rows_by_file, FileShuffle shuffle, SamplerPtr shard)
+      : rows_by_file_(std::move(rows_by_file)), shuffle_(shuffle), shard_(std::move(shard)) {}
+  SamplerRun start(int64_t, uint32_t seed) const override {
+    return [*this, files = in_order(), seed]() mutable {
+      if (shard_) files = in_order();
+      shuffle(files, ++seed);
+      std::vector<int64_t> ids;
+      for (const auto& file : files) ids.insert(ids.end(), file.begin(), file.end());
+      const auto rows = std::ssize(ids);
+      if (!shard_) return RowIds{0, rows, std::move(ids)};
+      RowIds own = shard_->start(rows, seed)();
+      RowIds out{0, own.count, {}};
+      for (int64_t i = 0; i < own.count; ++i) out.list.push_back(ids[static_cast<size_t>(own[i])]);
+      return out;
+    };
+  }
+  Count count(int64_t rows) const override { return shard_ ? shard_->count(rows) : rows; }
+
+ private:
+  using Files = std::vector<std::vector<int64_t>>;
+
+  [[nodiscard]] Files in_order() const {
+    Files files;
+    int64_t first = 0;
+    for (int64_t rows : rows_by_file_) {
+      files.emplace_back(static_cast<size_t>(rows));
+      std::iota(files.back().begin(), files.back().end(), first);
+      first += rows;
+    }
+    return files;
+  }
+  void shuffle(Files& files, uint32_t seed) const {
+    if (shuffle_ == FileShuffle::kFiles) {
+      RecordRandom random(seed);
+      std::shuffle(files.begin(), files.end(), random);
+      return;
+    }
+    for (auto& file : files) {
+      RecordRandom random(seed);
+      std::shuffle(file.begin(), file.end(), random);
+    }
+  }
+
+  std::vector<int64_t> rows_by_file_;
+  FileShuffle shuffle_;
+  SamplerPtr shard_;
 };
 
 class Subset final : public Sampler {
@@ -144,6 +228,14 @@ class Subset final : public Sampler {
     int64_t n = *count(rows);
     if (!shuffle_) return [ids = first_of(ids_, n)] { return ids; };
     return [order = Reshuffled{ids_, seed, 0}, n]() mutable { return first_of(order.next(), n); };
+  }
+  SamplerRun start_records(int64_t rows, uint32_t seed) const override {
+    SamplerRun plain = start(rows, seed);
+    if (!shuffle_) return plain;
+    std::vector<int64_t> ids = ids_;
+    RecordRandom random(seed + 1);
+    std::shuffle(ids.begin(), ids.end(), random);
+    return [ids = first_of(ids, *count(rows))] { return ids; };
   }
   Count count(int64_t) const override { return limited(num_samples_, std::ssize(ids_)); }
 
@@ -206,13 +298,24 @@ class Weighted final : public Sampler {
 class Chained final : public Sampler {
  public:
   Chained(SamplerPtr parent, SamplerPtr child) : parent_(std::move(parent)), child_(std::move(child)) {}
-  SamplerRun start(int64_t rows, uint32_t seed) const override {
-    SamplerRun child = child_->start(rows, seed);
+  SamplerRun start(int64_t rows, uint32_t seed) const override { return chain(rows, seed, &Sampler::start); }
+  SamplerRun start_records(int64_t rows, uint32_t seed) const override {
+    return chain(rows, seed, &Sampler::start_records);
+  }
+  Count count(int64_t rows) const override {
+    Count n = child_->count(rows);
+    return n ? parent_->count(*n) : n;
+  }
+
+ private:
+  using Start = SamplerRun (Sampler::*)(int64_t, uint32_t) const;
+  [[nodiscard]] SamplerRun chain(int64_t rows, uint32_t seed, Start begin) const {
+    SamplerRun child = (child_.get()->*begin)(rows, seed);
     SamplerRun parent;
     int64_t parent_rows = -1;
-    return [p = parent_, child, parent, parent_rows, seed]() mutable {
+    return [p = parent_, child, parent, parent_rows, seed, begin]() mutable {
       RowIds from = child();
-      if (parent_rows != from.count) parent = p->start(from.count, seed);
+      if (parent_rows != from.count) parent = (p.get()->*begin)(from.count, seed);
       parent_rows = from.count;
       RowIds ids = parent();
       if (from.list.empty() && ids.list.empty()) return RowIds{from.first + ids.first, ids.count, {}};
@@ -221,12 +324,7 @@ class Chained final : public Sampler {
       return out;
     };
   }
-  Count count(int64_t rows) const override {
-    Count n = child_->count(rows);
-    return n ? parent_->count(*n) : n;
-  }
 
- private:
   SamplerPtr parent_;
   SamplerPtr child_;
 };
@@ -254,6 +352,13 @@ SamplerPtr weighted_sampler(std::vector<double> weights, Count num_samples, bool
 }
 SamplerPtr chained_sampler(SamplerPtr parent, SamplerPtr child) {
   return std::make_shared<Chained>(std::move(parent), std::move(child));
+}
+SamplerPtr file_sampler(std::vector<int64_t> rows_by_file, FileShuffle shuffle, Count num_shards,
+                        Count shard_id) {
+  SORUS_CHECK(num_shards.has_value() == shard_id.has_value(), ValueError,
+              "file_sampler: num_shards and shard_id belong together: got one of them, need both or none");
+  SamplerPtr shard = num_shards ? distributed_sampler(*num_shards, *shard_id, false) : nullptr;
+  return std::make_shared<FileOrder>(std::move(rows_by_file), shuffle, std::move(shard));
 }
 SamplerPtr limited_sampler(SamplerPtr sampler, int64_t num_samples) {
   return chained_sampler(sequential_sampler(0, num_samples), std::move(sampler));

@@ -8,7 +8,7 @@
 #include "sorus/base/export.h"
 
 /// Which rows of a source are read, and in what order. Orders for a seed are those of MindSpore: std::shuffle
-/// (libstdc++) on std::mt19937.
+/// (libstdc++) on std::mt19937, and for MindRecord files on std::minstd_rand0.
 namespace sorus::data {
 
 /// Row numbers: those listed, or when `list` is empty the range [first, first + count).
@@ -31,6 +31,12 @@ class SORUS_API Sampler {
   virtual ~Sampler() = default;
   /// A run over a source of `rows` rows. Throws ValueError or IndexError when the rule does not fit them.
   [[nodiscard]] virtual SamplerRun start(int64_t rows, uint32_t seed) const = 0;
+  /// The same over MindRecord files, whose reader draws with generators of its own: those of epoch n with the
+  /// seed + n, counted from 1, and where there are no shards each epoch chooses among what the one before
+  /// gave.
+  [[nodiscard]] virtual SamplerRun start_records(int64_t rows, uint32_t seed) const {
+    return start(rows, seed);
+  }
   /// Rows per epoch; nothing when only a run can tell.
   [[nodiscard]] virtual std::optional<int64_t> count(int64_t rows) const = 0;
 };
@@ -57,6 +63,12 @@ using SamplerPtr = std::shared_ptr<const Sampler>;
                                                     bool replacement = true);
 /// `parent` chooses among the rows that `child` gives.
 [[nodiscard]] SORUS_API SamplerPtr chained_sampler(SamplerPtr parent, SamplerPtr child);
+/// Rows of files that hold so many each: files in random order, or the rows within each file. With shards
+/// every num_shards-th of them, wrapping round.
+enum class FileShuffle { kFiles, kInFile };
+[[nodiscard]] SORUS_API SamplerPtr file_sampler(std::vector<int64_t> rows_by_file, FileShuffle shuffle,
+                                                std::optional<int64_t> num_shards = {},
+                                                std::optional<int64_t> shard_id = {});
 /// The first `num_samples` of what `sampler` gives.
 [[nodiscard]] SORUS_API SamplerPtr limited_sampler(SamplerPtr sampler, int64_t num_samples);
 

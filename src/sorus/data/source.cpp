@@ -36,7 +36,10 @@ class SourceNode final : public Node {
   SourceNode(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler)
       : source_(std::move(source)), sampler_(std::move(sampler)) {}
   std::unique_ptr<Stage> start(Run& run) const override {
-    return std::make_unique<SourceStage>(source_, sampler_->start(source_->rows(), run.order_seed), run);
+    const int64_t rows = source_->rows();
+    SamplerRun order = source_->has_record_order() ? sampler_->start_records(rows, run.order_seed)
+                                                   : sampler_->start(rows, run.order_seed);
+    return std::make_unique<SourceStage>(source_, std::move(order), run);
   }
   std::optional<int64_t> size() const override { return sampler_->count(source_->rows()); }
   std::vector<std::string> names() const override { return source_->names(); }
