@@ -30,6 +30,7 @@ SOURCE_PAGES = {
     "train": ("sorus.train", "sorus.boost"),
     "mint.nn": ("sorus.mint.nn", "sorus.mint.optim", "sorus.experimental.optim.lr_scheduler"),
     "dataset": ("sorus.dataset", "sorus.dataset.transforms", "sorus.dataset.vision", "sorus.dataset.config"),
+    "mindrecord": ("sorus.mindrecord",),
     "amp": ("sorus.amp",),
     "communication": ("sorus.communication",),
     "runtime": ("sorus.runtime", "sorus.hal"),

@@ -96,5 +96,6 @@ void bind_control(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_dataset(nb::module_& m);
 void bind_summary(nb::module_& m);
+void bind_mindrecord(nb::module_& m);
 
 }  // namespace sorus::python

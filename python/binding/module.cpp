@@ -40,6 +40,7 @@ NB_MODULE(_core, m) {
   sorus::python::bind_program(m);
   sorus::python::bind_dataset(m);
   sorus::python::bind_summary(m);
+  sorus::python::bind_mindrecord(m);
   for (auto* table :
        {&sorus::python::elementwise_functions, &sorus::python::two_operand_functions,
         &sorus::python::activation_functions, &sorus::python::shape_functions,

@@ -48,6 +48,7 @@ _LAZY_MODULES = (
     "experimental",
     "hal",
     "log",
+    "mindrecord",
     "mint",
     "nn",
     "numpy",

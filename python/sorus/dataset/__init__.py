@@ -34,7 +34,7 @@ from .samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
-from .sources import GeneratorDataset, MnistDataset, NumpySlicesDataset
+from .sources import GeneratorDataset, MindDataset, MnistDataset, NumpySlicesDataset
 
 BatchInfo = _data.BatchInfo
 
@@ -51,6 +51,7 @@ __all__ = [
     "Iterator",
     "MapDataset",
     "MappableDataset",
+    "MindDataset",
     "MnistDataset",
     "NumpySlicesDataset",
     "PaddedBatchDataset",
