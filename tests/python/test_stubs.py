@@ -17,7 +17,7 @@ PACKAGE = ROOT / "python" / "sorus"
 MODULES = (
     "sorus sorus.ops sorus.mint sorus.mint.nn.functional sorus.numpy sorus.nn sorus.nn.optim sorus.common "
     "sorus.common.dtype sorus.common.initializer sorus.common.parameter sorus.train sorus.train.callback "
-    "sorus.train.metrics sorus.dataset sorus.dataset.transforms sorus.dataset.vision"
+    "sorus.train.metrics sorus.dataset sorus.dataset.transforms sorus.dataset.vision sorus.mindrecord"
 ).split()
 
 PROGRAM = """

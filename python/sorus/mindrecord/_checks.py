@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from .common.exceptions import ParamValueError
@@ -50,11 +48,12 @@ def check_consumers(num_consumer: Any) -> None:
         )
 
 
-@contextlib.contextmanager
-def runtime_errors() -> Iterator[None]:
-    """What is wrong with a file, a value or a name becomes a RuntimeError."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError) as error:
-        text = error.args[0] if isinstance(error, KeyError) else str(error)
-        raise RuntimeError(text) from None
+class RuntimeErrors:
+    """While it is entered, what is wrong with a file, a value or a name becomes a RuntimeError."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, (OSError, ValueError, KeyError)):
+            raise RuntimeError(error.args[0] if isinstance(error, KeyError) else str(error)) from None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._core import mindrecord as _core
-from ._checks import check_consumers, check_files, runtime_errors
+from ._checks import RuntimeErrors, check_consumers, check_files
 from .common.exceptions import ParamTypeError
 
 __all__ = ["FileReader"]
@@ -30,7 +30,7 @@ class FileReader:
         check_consumers(num_consumer)
         if columns and not isinstance(columns, list):
             raise ParamTypeError("columns", "list")
-        with runtime_errors():
+        with RuntimeErrors():
             self._reader = _core.Reader(files, columns or [])
         self._next = 0
 
@@ -39,7 +39,7 @@ class FileReader:
         reader = self._opened()
         while self._next < reader.rows():
             self._next += 1
-            with runtime_errors():
+            with RuntimeErrors():
                 row = reader.read(self._next - 1)
             yield row
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import mindrecord as _core
 from .._warn import warn
-from ._checks import check_filename, runtime_errors
+from ._checks import RuntimeErrors, check_filename
 from .common.exceptions import (
     MRMAddSchemaError,
     MRMBuildSchemaError,
@@ -78,7 +78,7 @@ class FileWriter:
     def open_for_append(cls, file_name: str) -> FileWriter:
         """Goes on with the files that `file_name` is one of; they stay as they are until commit()."""
         writer = cls(file_name)
-        with runtime_errors():
+        with RuntimeErrors():
             writer._writer = _core.Writer.append(file_name)
         writer._schema = json.loads(writer._writer.schema())
         return writer
@@ -144,7 +144,7 @@ class FileWriter:
             raise RuntimeError(
                 "write_raw_data: there is nothing to write: got no row that fits the schema, need one or more"
             )
-        with runtime_errors():
+        with RuntimeErrors():
             writer.write(rows)
 
     def set_header_size(self, header_size: int) -> int:
@@ -164,7 +164,7 @@ class FileWriter:
     def commit(self) -> None:
         """Completes the files and their indexes and gives them their names."""
         writer = self._open()
-        with runtime_errors():
+        with RuntimeErrors():
             writer.commit()
         self._committed = True
 
@@ -174,7 +174,7 @@ class FileWriter:
                 raise RuntimeError(
                     "FileWriter: there is no schema: got no call of add_schema, need one before"
                 )
-            with runtime_errors():
+            with RuntimeErrors():
                 self._writer = _core.Writer.open(
                     self._file,
                     json.dumps(self._schema),
@@ -204,7 +204,7 @@ class FileWriter:
 def _size(op: str, size: Any, check: Any) -> int:
     if not isinstance(size, int) or isinstance(size, bool):
         raise TypeError(f"{op}: size has the wrong type: got {type(size).__name__}, need int")
-    with runtime_errors():
+    with RuntimeErrors():
         check(min(size, 2**62))
     return size
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from .._core import mindrecord as _core
-from ._checks import check_consumers, check_files, runtime_errors
+from ._checks import RuntimeErrors, check_consumers, check_files
 from .common.exceptions import MRMDefineCategoryError, ParamTypeError, ParamValueError
 
 __all__ = ["MindPage"]
@@ -18,7 +18,7 @@ class MindPage:
     def __init__(self, file_name: str | list[str], num_consumer: int = 4):
         files = check_files(file_name)
         check_consumers(num_consumer)
-        with runtime_errors():
+        with RuntimeErrors():
             self._reader = _core.Reader(files, [])
         self._field: str | None = None
 
@@ -83,11 +83,11 @@ class MindPage:
     def _categories(self) -> list[tuple[str, int]]:
         if self._field is None:
             raise RuntimeError("MindPage: there is no category field: got None, need one of candidate_fields")
-        with runtime_errors():
+        with RuntimeErrors():
             return self._reader.categories(self._field)
 
     def _page(self, op: str, name: str, page: int, num_row: int) -> list[dict[str, Any]]:
-        with runtime_errors():
+        with RuntimeErrors():
             rows = self._reader.rows_of_category(self._field, name)
             if page * num_row >= len(rows):
                 raise RuntimeError(
