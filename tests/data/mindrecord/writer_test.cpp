@@ -120,6 +120,31 @@ TEST(MindRecordWriter, LeavesNothingBehindWithoutCommit) {
   EXPECT_EQ(read_bytes(files.path("only_bytes")), test::unpacked_fixture("only_bytes"));
 }
 
+TEST(MindRecordWriter, RemovesWhatKilledWritersLeft) {
+  Files files({"only_bytes"});
+  const std::string own = "only_bytes.tmp." + std::to_string(getpid()) + ".99";
+  // No process has a number so large.
+  for (const std::string& name :
+       {std::string("only_bytes.tmp.999999999.0"), std::string("only_bytes.tmp.999999999.0.db"),
+        std::string("only_bytes.tmp.note"), std::string("other.tmp.999999999.0"), own})
+    test::write_bytes(files.path(name), "x");
+  { Writer writer(files.path("only_bytes"), test::pages_schema(), {.overwrite = true}); }
+  std::vector<std::string> wanted = {"only_bytes", "only_bytes.db", own, "only_bytes.tmp.note",
+                                     "other.tmp.999999999.0"};
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(files.list(), wanted);
+}
+
+TEST(MindRecordWriter, RefusesToAppendToWhatIsDamaged) {
+  Files files({"appended"});
+  std::string bytes = read_bytes(files.path("appended"));
+  bytes[kHeaderSize] = 99;  // the length of the first blob record
+  test::write_bytes(files.path("appended"), bytes);
+  Writer writer = Writer::append(files.path("appended"));
+  EXPECT_NE(error_of<IOError>([&] { writer.commit(); }).find("appended': record is damaged"),
+            std::string::npos);
+}
+
 TEST(MindRecordWriter, ReplacesOnlyWhenAsked) {
   Files files({"only_bytes"});
   EXPECT_NE(error_of<IOError>([&] {

@@ -1,6 +1,7 @@
 #include "sorus/data/mindrecord/detail/data_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ DataFile::DataFile(std::string path, Mode mode)
   SORUS_CHECK(regular, IOError, "mindrecord: '{}' is no file: got a folder or device, need a data file",
               path_);
   size_ = info.st_size;
+  if (mode != Mode::kRead) ::flock(fd_, LOCK_EX | LOCK_NB);  // says that its writer lives
 }
 
 DataFile::~DataFile() {

@@ -1,9 +1,13 @@
 #include "sorus/data/mindrecord/detail/shard_writer.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -40,6 +44,54 @@ void rename_to(const std::string& from, const std::string& to) {
               error.message());
 }
 
+/// The process of a temporary name's end "PID.NUMBER" or "PID.NUMBER.db"; 0 where it is none.
+pid_t writer_of(std::string_view end) {
+  pid_t pid = 0;
+  const auto [rest, error] = std::from_chars(end.data(), end.data() + end.size(), pid);
+  return error == std::errc{} && rest != end.data() + end.size() && *rest == '.' ? pid : 0;
+}
+
+/// Removes what processes that ended while they wrote the file `path` have left. A writer also holds a lock,
+/// by which one is known whose number says nothing here, as in another container.
+void remove_left_behind(const std::string& path) {
+  const std::string begin = data_file_name(path) + ".tmp.";
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? fs::path(".") : folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    const pid_t pid = writer_of(std::string_view(name).substr(begin.size()));
+    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    const int fd = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) fs::remove(entry.path(), ignored);
+    ::close(fd);
+  }
+}
+
+/// Finds records that follow each other in a page, each with its length before it.
+class RecordWalk {
+ public:
+  RecordWalk(const DataFile& file, const std::string& name, int64_t page, int64_t used, int64_t at)
+      : file_(file), name_(name), page_(page), used_(used), at_(at) {}
+
+  /// Where the next one begins and ends, in the page.
+  std::pair<int64_t, int64_t> next() {
+    const int64_t begin = at_;
+    const int64_t room = used_ - begin - kLengthBytes;
+    const uint64_t length = room < 0 ? 0 : get_little(file_.read(page_ + begin, kLengthBytes));
+    if (room < 0 || length > static_cast<uint64_t>(room))
+      Place{name_, page_}.fail(begin, "got one that goes beyond its page");
+    at_ = begin + kLengthBytes + static_cast<int64_t>(length);
+    return {begin, at_};
+  }
+
+ private:
+  const DataFile& file_;
+  const std::string& name_;
+  int64_t page_, used_, at_;
+};
+
 /// Reads the values of the index fields of a raw record.
 std::vector<Scalar> index_values(const Header& header, std::string_view record, const Place& place) {
   std::vector<Scalar> values(header.index_fields.size());
@@ -61,7 +113,9 @@ ShardWriter::ShardWriter(std::string path, std::string temporary, DataFile::Mode
 }
 
 ShardWriter::ShardWriter(const std::string& path, Header header)
-    : ShardWriter(path, temporary_name(path), DataFile::Mode::kCreate, std::move(header)) {}
+    : ShardWriter(path, temporary_name(path), DataFile::Mode::kCreate, std::move(header)) {
+  remove_left_behind(path);
+}
 
 ShardWriter ShardWriter::append(const std::string& path, Header header) {
   const Page* raw = nullptr;
@@ -74,6 +128,7 @@ ShardWriter ShardWriter::append(const std::string& path, Header header) {
       "mindrecord: '{}' cannot be appended to: got a last raw page without the rows of the last blob page, "
       "need a whole file",
       path);
+  remove_left_behind(path);
   return {path, copy_of(path), DataFile::Mode::kContinue, std::move(header)};
 }
 
@@ -190,32 +245,18 @@ void ShardWriter::write_index() const {
                 "mindrecord: '{}': header names no raw page of row group {}: the file is damaged", path_,
                 blob_page.type_id);
     const Page& raw_page = header_.pages[static_cast<size_t>(found->second.first)];
-    const std::string raws = file_.read(header_.page_begin(raw_page.id), raw_page.used);
-    const Place place{path_, header_.page_begin(raw_page.id)};
-    int64_t raw = found->second.second;
-    int64_t blob = 0;
+    const int64_t raw_begin = header_.page_begin(raw_page.id);
+    RecordWalk raws(file_, path_, raw_begin, raw_page.used, found->second.second);
+    RecordWalk blobs(file_, path_, header_.page_begin(blob_page.id), blob_page.used, 0);
     for (int64_t row = blob_page.start_row; row < blob_page.end_row; ++row) {
-      const auto length_at = [&](int64_t at, int64_t used, const std::string& bytes) {
-        const auto left = static_cast<uint64_t>(std::max<int64_t>(used - at - kLengthBytes, 0));
-        const uint64_t length = used - at < kLengthBytes ? UINT64_MAX : get_little(bytes);
-        if (length > left) place.fail(at, "got a record that goes beyond its page");
-        return static_cast<int64_t>(length) + kLengthBytes;
-      };
-      const int64_t raw_size =
-          length_at(raw, raw_page.used, raws.substr(static_cast<size_t>(raw), kLengthBytes));
-      const int64_t blob_begin = header_.page_begin(blob_page.id) + blob;
-      const bool in_page = blob_page.used - blob >= kLengthBytes;
-      const int64_t blob_size =
-          length_at(blob, blob_page.used, in_page ? file_.read(blob_begin, kLengthBytes) : std::string());
-      const Place inside{path_, place.offset + raw + kLengthBytes};
-      const auto body = std::string_view(raws).substr(static_cast<size_t>(raw + kLengthBytes),
-                                                      static_cast<size_t>(raw_size - kLengthBytes));
-      const RowPlace at{static_cast<uint32_t>(raw_page.id),    static_cast<uint32_t>(raw),
-                        static_cast<uint32_t>(raw + raw_size), static_cast<uint32_t>(blob_page.id),
-                        static_cast<uint32_t>(blob),           static_cast<uint32_t>(blob + blob_size)};
-      index.add(blob_page.type_id, at, index_values(header_, body, inside));
-      raw += raw_size;
-      blob += blob_size;
+      const auto [raw, raw_end] = raws.next();
+      const auto [blob, blob_end] = blobs.next();
+      const Place place{path_, raw_begin + raw + kLengthBytes};
+      const std::string body = file_.read(place.offset, raw_end - raw - kLengthBytes);
+      const RowPlace at{static_cast<uint32_t>(raw_page.id), static_cast<uint32_t>(raw),
+                        static_cast<uint32_t>(raw_end),     static_cast<uint32_t>(blob_page.id),
+                        static_cast<uint32_t>(blob),        static_cast<uint32_t>(blob_end)};
+      index.add(blob_page.type_id, at, index_values(header_, body, place));
     }
   }
   index.finish(data_file_name(path_));
