@@ -77,6 +77,7 @@ def test_bytes_are_those_of_mindspore(name, folder, tmp_path_factory, monkeypatc
     for file in names_of(name, recipe):
         assert (own / file).read_bytes() == (folder / file).read_bytes()
         assert dump(own / f"{file}.db") == dump(folder / f"{file}.db")
+        assert {(own / each).stat().st_mode & 0o777 for each in (file, f"{file}.db")} == {0o600}
     assert len(list(own.iterdir())) == 2 * recipe.shards
 
 

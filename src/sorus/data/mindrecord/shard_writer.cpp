@@ -260,6 +260,8 @@ void ShardWriter::write_index() const {
     }
   }
   index.finish(data_file_name(path_));
+  std::error_code ignored;  // for its owner alone, as the data file
+  fs::permissions(index_name(temporary_), fs::perms::owner_read | fs::perms::owner_write, ignored);
 }
 
 void ShardWriter::finish(int64_t compression_size) {
