@@ -305,6 +305,23 @@ def test_files_are_replaced_when_asked_only(folder):
     assert not list(folder.glob("*.tmp.*"))
 
 
+def test_files_of_a_parallel_writer_are_sets_of_their_own(tmp_path):
+    path = str(tmp_path / "x")
+    writer = FileWriter(path, 3)
+    writer.add_schema({"a": {"type": "int64"}})
+    for i in range(5):
+        writer.write_raw_data([{"a": i}, {"a": 10 * i}], parallel_writer=True)
+    with pytest.raises(RuntimeError, match="parallel_writer has changed: got False, need True"):
+        writer.write_raw_data([{"a": 1}])
+    writer.commit()
+    assert [[row["a"] for row in FileReader(f"{path}{i}").get_next()] for i in range(3)] == [
+        [0, 0, 3, 30],
+        [1, 10, 4, 40],
+        [2, 20],
+    ]
+    assert ds.MindDataset([f"{path}{i}" for i in range(3)]).get_dataset_size() == 10
+
+
 def test_rows_larger_than_a_page(tmp_path):
     writer = FileWriter(str(tmp_path / "x"))
     writer.set_page_size(1 << 15)

@@ -71,7 +71,9 @@ class FileWriter:
         self._index: list[str] | None = None
         self._header_size = 1 << 24
         self._page_size = 1 << 25
-        self._writer: Any = None
+        self._writers: list[Any] = []
+        self._parallel: bool | None = None
+        self._batches = 0
         self._committed = False
 
     @classmethod
@@ -79,8 +81,9 @@ class FileWriter:
         """Goes on with the files that `file_name` is one of; they stay as they are until commit()."""
         writer = cls(file_name)
         with RuntimeErrors():
-            writer._writer = _core.Writer.append(file_name)
-        writer._schema = json.loads(writer._writer.schema())
+            writer._writers = [_core.Writer.append(file_name)]
+        writer._schema = json.loads(writer._writers[0].schema())
+        writer._parallel = False
         return writer
 
     def add_schema(self, content: dict[str, dict], desc: str | None = None) -> None:
@@ -122,7 +125,8 @@ class FileWriter:
     def write_raw_data(self, raw_data: list[dict[str, Any]], parallel_writer: bool = False) -> None:
         """Writes rows: a value for each field. Rows that do not fit the schema are left out, with a warning.
 
-        Several files get equal parts. With `parallel_writer` as without, one thread writes.
+        Several files get equal parts of the rows. With `parallel_writer` each call's rows go to one file, the
+        next after that of the call before, and each file is a set of its own, to be read by a list of files.
         """
         if not isinstance(parallel_writer, bool):
             raise TypeError(
@@ -138,14 +142,21 @@ class FileWriter:
             raise RuntimeError(
                 "write_raw_data: the files are committed: got more rows, need open_for_append first"
             )
-        writer = self._open()
+        if self._parallel not in (None, parallel_writer):
+            raise RuntimeError(
+                "write_raw_data: parallel_writer has changed: "
+                f"got {parallel_writer}, need {self._parallel} as before"
+            )
+        self._parallel = parallel_writer
+        writers = self._open()
         rows = self._fitting(raw_data)
         if not rows:
             raise RuntimeError(
                 "write_raw_data: there is nothing to write: got no row that fits the schema, need one or more"
             )
         with RuntimeErrors():
-            writer.write(rows)
+            writers[self._batches % len(writers)].write(rows)
+        self._batches += 1
 
     def set_header_size(self, header_size: int) -> int:
         """Bytes for what the files say of themselves, 16 KiB to 128 MiB: more for more pages."""
@@ -163,29 +174,37 @@ class FileWriter:
 
     def commit(self) -> None:
         """Completes the files and their indexes and gives them their names."""
-        writer = self._open()
+        writers = self._open()
         with RuntimeErrors():
-            writer.commit()
+            for writer in writers:
+                writer.commit()
         self._committed = True
 
-    def _open(self) -> Any:
-        if self._writer is None:
-            if self._schema is None:
-                raise RuntimeError(
-                    "FileWriter: there is no schema: got no call of add_schema, need one before"
-                )
-            with RuntimeErrors():
-                self._writer = _core.Writer.open(
-                    self._file,
+    def _open(self) -> list[Any]:
+        """The writers of all sets: one, or with `parallel_writer` one for each file."""
+        if self._writers:
+            return self._writers
+        if self._schema is None:
+            raise RuntimeError("FileWriter: there is no schema: got no call of add_schema, need one before")
+        sets = [(self._file, self._shards)]
+        if self._parallel and self._shards > 1:
+            width = len(str(self._shards - 1))
+            sets = [(f"{self._file}{i:0{width}}", 1) for i in range(self._shards)]
+        with RuntimeErrors():
+            self._writers = [
+                _core.Writer.open(
+                    name,
                     json.dumps(self._schema),
                     self._description,
                     self._index,
-                    self._shards,
+                    files,
                     self._header_size,
                     self._page_size,
                     self._overwrite,
                 )
-        return self._writer
+                for name, files in sets
+            ]
+        return self._writers
 
     def _fitting(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows that fit the schema."""
