@@ -54,12 +54,16 @@ nb::object item_object(const mr::Field& field, const mr::Item& item) {
   }
 }
 
+mr::Reader open_reader(const FileNames& files) {
+  const auto* one = std::get_if<std::string>(&files);
+  return one ? mr::Reader::open(*one) : mr::Reader::open_files(std::get<Names>(files));
+}
+
 /// Rows as dicts: numbers and strings first, then bytes and arrays.
 class PyReader {
  public:
   PyReader(const FileNames& files, const Names& columns)
-      : reader_(std::holds_alternative<std::string>(files) ? mr::Reader::open(std::get<std::string>(files))
-                                                           : mr::Reader::open_files(std::get<Names>(files))) {
+      : reader_(without_gil([&] { return open_reader(files); })) {
     for (bool blobs : {false, true})
       for (int64_t place : reader_.places_of(columns))
         if (field(place).is_blob() == blobs) fields_.push_back(place);
@@ -203,7 +207,10 @@ void bind_mindrecord(nb::module_& m) {
       .def_static("open", &open_writer, nb::arg("file"), nb::arg("schema"), nb::arg("description"),
                   nb::arg("index").none(), nb::arg("files"), nb::arg("header_size"), nb::arg("page_size"),
                   nb::arg("overwrite"))
-      .def_static("append", [](const std::string& file) { return new PyWriter(mr::Writer::append(file)); })
+      .def_static("append",
+                  [](const std::string& file) {
+                    return new PyWriter(without_gil([&] { return mr::Writer::append(file); }));
+                  })
       .def("schema", &PyWriter::schema)
       .def("write", &PyWriter::write)
       .def("commit", &PyWriter::commit);

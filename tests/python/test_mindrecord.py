@@ -376,6 +376,10 @@ def test_what_is_wrong_with_files_is_named(folder):
         FileReader("nothing")
     with pytest.raises(ValueError, match="MindDataset: a file cannot be read: got 'nothing'"):
         ds.MindDataset("nothing")
+    with pytest.raises(TypeError, match="MindDataset: dataset_files has the wrong type: got int"):
+        ds.MindDataset([1])
+    with pytest.raises(ValueError, match="MindDataset: dataset_files are missing: got none"):
+        ds.MindDataset([])
     with pytest.raises(RuntimeError, match="column is not there: got 'x', need one of data, label"):
         ds.MindDataset("shards0", ["x"])
     with pytest.raises(RuntimeError, match="column is not there: got 'x'"):

@@ -302,7 +302,14 @@ class MindDataset(MappableDataset):
 def _files_of(dataset_files: Any) -> str | list[str]:
     """Names of files that are there."""
     listed = isinstance(dataset_files, list)
-    names = [os.fspath(name) for name in (dataset_files if listed else [dataset_files])]
+    names = []
+    for name in dataset_files if listed else [dataset_files]:
+        if not isinstance(name, (str, os.PathLike)):
+            raise TypeError(
+                f"MindDataset: dataset_files has the wrong type: got {type(name).__name__}, "
+                "need a path or a list of paths"
+            )
+        names.append(os.fspath(name))
     for name in names:
         if not os.path.isfile(name) or not os.access(name, os.R_OK):
             raise ValueError(
