@@ -95,6 +95,26 @@ TEST(MindRecordWriter, AppendsAsMindSporeDoes) {
   EXPECT_EQ(Reader::open(path).rows(), 9);
 }
 
+/// Files of version 2.0 hold integers as they are, and go on doing so.
+TEST(MindRecordWriter, KeepsTheVersionOfWhatItAppendsTo) {
+  Files files({});
+  const std::string path = files.path("x");
+  Writer(path, Schema::parse(R"({"ids": {"type": "int32", "shape": [-1]}})"), {.header_size = kHeaderSize})
+      .commit();
+  std::string bytes = read_bytes(path);
+  bytes.replace(bytes.find("\"3.0\""), 5, "\"2.0\"");
+  test::write_bytes(path, bytes);
+  const std::string ids = test::elements(std::vector<int32_t>{1, -2, 3});
+  Writer more = Writer::append(path);
+  more.write(std::vector<RowValues>{{ids}});
+  more.commit();
+  EXPECT_EQ(read_bytes(path).substr(kHeaderSize, 20), std::string("\x0c\0\0\0\0\0\0\0", 8) + ids);
+  const Reader reader = Reader::open(path);
+  Record record;
+  reader.read(0, reader.places_of({}), record);
+  EXPECT_EQ(record.items[0].bytes, ids);
+}
+
 TEST(MindRecordWriter, TakesTensorsAsArrays) {
   Files files({});
   Writer writer(files.path("x"), Schema::parse(R"({"x": {"type": "float32", "shape": [-1, 2]}})"));
