@@ -1,5 +1,6 @@
 #include <array>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -19,10 +20,25 @@ std::map<int64_t, Generator>& seeded() {
   return streams;
 }
 
+/// Streams of Python's Generator objects, by numbers that no seed has. Guarded likewise.
+std::map<int64_t, Generator>& owned() {
+  static std::map<int64_t, Generator> streams;
+  return streams;
+}
+
+/// Given none, a seed or the number of a Generator.
 Generator& stream(std::optional<int64_t> seed) {
   if (!seed) return default_generator();
+  if (auto found = owned().find(*seed); found != owned().end()) return found->second;
   return seeded().try_emplace(*seed, static_cast<uint64_t>(*seed)).first->second;
 }
+
+int64_t make_generator() {
+  static int64_t last = std::numeric_limits<int64_t>::min();
+  owned().try_emplace(++last);
+  return last;
+}
+bool drop_generator(int64_t number) { return owned().erase(number) != 0; }
 
 Tensor uniform_of(const Shape& shape, DType dtype, std::optional<int64_t> seed) {
   return rand(shape, dtype, stream(seed));
@@ -58,14 +74,14 @@ bool set_seeds(int64_t seed) {
   return true;
 }
 
-/// The default generator's seed and offset as 16 bytes.
-Tensor generator_state() {
-  const Generator::State state = default_generator().state();
+/// A stream's seed and offset as 16 bytes.
+Tensor generator_state(std::optional<int64_t> number) {
+  const Generator::State state = stream(number).state();
   std::array<uint8_t, sizeof state> bytes;
   std::memcpy(bytes.data(), &state, sizeof state);
   return {std::span<const uint8_t>(bytes), Shape{static_cast<int64_t>(bytes.size())}};
 }
-bool set_generator_state(const Tensor& given) {
+bool set_generator_state(const Tensor& given, std::optional<int64_t> number) {
   Generator::State state;
   SORUS_CHECK(given.dtype() == DType::kUInt8, DTypeError,
               "set_rng_state: 'state' has the wrong dtype: got {}, need uint8", given.dtype());
@@ -73,7 +89,7 @@ bool set_generator_state(const Tensor& given) {
               "set_rng_state: 'state' has the wrong shape: got {}, need ({},)", given.shape(), sizeof state);
   const std::vector<uint8_t> bytes = given.to_vector<uint8_t>();
   std::memcpy(&state, bytes.data(), sizeof state);
-  default_generator().set_state(state);
+  stream(number).set_state(state);
   return true;
 }
 
@@ -91,8 +107,10 @@ std::vector<Function> random_functions() {
       function("initial_normal", &initial_normal, "shape, sigma=1, mean=0"),
       function("initial_truncated_normal", &initial_truncated_normal, "shape, sigma=1, mean=0"),
       function("set_seeds", &set_seeds, "seed"),
-      function("generator_state", &generator_state, ""),
-      function("set_generator_state", &set_generator_state, "state"),
+      function("make_generator", &make_generator, ""),
+      function("drop_generator", &drop_generator, "number"),
+      function("generator_state", &generator_state, "number=None"),
+      function("set_generator_state", &set_generator_state, "state, number=None"),
   };
 }
 

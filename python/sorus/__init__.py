@@ -101,6 +101,9 @@ _LAZY_NAMES.update(
 _LAZY_NAMES.update(
     dict.fromkeys("COOTensor CSRTensor RowTensor SparseTensor".split(), "common.sparse_tensor")
 )
+_LAZY_NAMES.update(
+    dict.fromkeys("Generator default_generator initial_seed manual_seed seed".split(), "common.generator")
+)
 
 
 def from_numpy(array):

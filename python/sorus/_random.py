@@ -23,35 +23,6 @@ def get_seed():
     return _state["seed"]
 
 
-def get_rng_state():
-    """The state of the default generator, which random functions, dropout and initial values draw from: a
-    uint8 tensor of shape (16,), to be given to `set_rng_state`.
-
-    >>> import sorus as ms
-    >>> state = ms.get_rng_state()
-    >>> first = ms.ops.rand(3).tolist()
-    >>> ms.set_rng_state(state)
-    >>> ms.ops.rand(3).tolist() == first
-    True
-    """
-    return F.generator_state()
-
-
-def set_rng_state(state):
-    """Puts the default generator back to where it stood when `get_rng_state` gave `state`. Functions that
-    are called with a seed of their own, NumPy and pipelines of data go on as they were.
-
-    Raises TypeError when `state` is no tensor of uint8, ValueError when its shape is not (16,).
-    """
-    from ._core import Tensor
-
-    if not isinstance(state, Tensor):
-        raise TypeError(
-            f"set_rng_state: 'state' has the wrong type: got {type(state).__name__}, need a Tensor"
-        )
-    F.set_generator_state(state)
-
-
 def uniform(shape, bound):
     """An array of numbers between -bound and bound."""
     return F.initial_uniform(shape, bound).asnumpy()

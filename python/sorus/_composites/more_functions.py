@@ -145,7 +145,7 @@ def swiglu(x: Tensor, axis: int) -> Tensor:
     return F.mul(F.silu(first), second)
 
 
-def uniform_like(x: Tensor, low: float, high: float) -> Tensor:
+def uniform_like(x: Tensor, low: float, high: float, seed=None) -> Tensor:
     """Uniform numbers in the shape and dtype of x."""
-    drawn = F.random_uniform(x.shape, _float32, None)
+    drawn = F.random_uniform(x.shape, _float32, seed)
     return F.cast(F.add(F.mul(drawn, float(high) - float(low)), float(low)), x.dtype)

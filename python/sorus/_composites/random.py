@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from .. import _functions as F
 from .._core import Tensor
+from ..common.generator import Generator
 from ._common import _as_tensor, _d, _float32, _int32, _int64, _is_int, _numbers
+
+
+def stream_of(generator):
+    """The number of a Generator's stream, as functions take it in place of a seed."""
+    if generator is None:
+        return None
+    if not isinstance(generator, Generator):
+        raise TypeError(f"'generator' has the wrong type: got {type(generator).__name__}, need a Generator")
+    return generator._number
 
 
 def rand_by(size, dtype, seed):

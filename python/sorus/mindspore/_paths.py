@@ -6,7 +6,6 @@ A module that stands at the same place in Sorus, such as `nn.layer.conv`, needs 
 # Parent: modules below it -> modules of Sorus in which their names are looked up.
 _ROWS = """
 common: _stub_tensor _tensor_docs -> common.tensor
-common: generator -> common.seed
 common: jit_config lazy_inline recompute -> _root
 common: _utils -> common
 communication: comm_func _comm_helper -> communication.management communication

@@ -97,9 +97,9 @@ int expect_same_bits(const std::string& text, bool specials = false) {
     const Bytes expected = run(plain, in, false, &plain_report);
     for (int threads : {1, 2, 3}) {
       set_num_threads(threads);
-      for (bool donate : {false, true})
-        EXPECT_TRUE(run(passed, in, donate, &report) == expected)
-            << threads << " threads, donated " << donate << ", channels last " << channels_last;
+      const bool donate = (threads == 2) != channels_last;
+      EXPECT_TRUE(run(passed, in, donate, &report) == expected)
+          << threads << " threads, donated " << donate << ", channels last " << channels_last;
     }
     set_num_threads(2);
   }
