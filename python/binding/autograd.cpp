@@ -112,7 +112,28 @@ nb::tuple bound_recompute(nb::object call, nb::handle inputs) {
 
 }  // namespace
 
+namespace {
+
+/// What a `with` statement of Python, whose scopes nest, needs of PausedGradients.
+struct GradientPauses {
+  GradientPauses() = default;
+  GradientPauses(const GradientPauses&) = delete;
+  GradientPauses& operator=(const GradientPauses&) = delete;
+
+  std::vector<std::unique_ptr<PausedGradients>> open;
+};
+
+}  // namespace
+
 void bind_autograd(nb::module_& m) {
+  nb::class_<GradientPauses>(m, "GradientPauses")
+      .def(nb::init<>())
+      .def("begin", [](GradientPauses& p) { p.open.push_back(std::make_unique<PausedGradients>()); })
+      .def("end", [](GradientPauses& p) {
+        SORUS_CHECK(!p.open.empty(), ValueError,
+                    "no_grad: was not entered: got an exit, need an entry first");
+        p.open.pop_back();
+      });
   m.def("value_and_grad", &bound_value_and_grad);
   m.def("vjp", &bound_vjp);
   m.def("jvp", &bound_jvp);

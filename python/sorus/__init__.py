@@ -64,6 +64,8 @@ _LAZY_NAMES = {
     "jvp": "_autograd",
     "get_grad": "_autograd",
     "recompute": "_autograd",
+    "no_grad": "_autograd",
+    "_no_grad": "_autograd",
     "jacrev": "_jacobians",
     "jacfwd": "_jacobians",
     "DatasetHelper": "train.dataset_helper",

@@ -1,5 +1,7 @@
 """Gradient functions over the library's tape."""
 
+import contextlib
+
 from . import _calls, _core, _tree
 from ._core import Tensor
 from .common.parameter import Parameter
@@ -366,3 +368,33 @@ def recomputed(fn, args, kwargs=None):
 
     results = _core.recompute(call, sources)
     return _tree.rebuild(shape, iter(results))
+
+
+class no_grad(contextlib.ContextDecorator):
+    """Within it nothing is recorded for gradients, as if each result went through `stop_gradient`. It is for
+    `with` statements and decorates functions.
+
+    >>> import sorus as ms
+    >>> def f(x):
+    ...     with ms.no_grad():
+    ...         scale = x * 2
+    ...     return scale * x
+    >>> ms.grad(f)(ms.Tensor(3.0)).item()
+    6.0
+    """
+
+    def __init__(self):
+        self._pauses = _core.GradientPauses()
+
+    def _recreate_cm(self):
+        """Each call of a decorated function has its own: they may come from several threads."""
+        return no_grad()
+
+    def __enter__(self):
+        self._pauses.begin()
+
+    def __exit__(self, *raised):
+        self._pauses.end()
+
+
+_no_grad = no_grad
