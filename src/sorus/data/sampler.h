@@ -8,7 +8,7 @@
 #include "sorus/base/export.h"
 
 /// Which rows of a source are read, and in what order. Orders for a seed are those of MindSpore: std::shuffle
-/// (libstdc++) on std::mt19937, and for MindRecord files on std::minstd_rand0.
+/// on std::mt19937, as libstdc++ had both before GCC 11, and for MindRecord files on std::minstd_rand0.
 namespace sorus::data {
 
 /// Row numbers: those listed, or when `list` is empty the range [first, first + count).

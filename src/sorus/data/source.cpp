@@ -109,7 +109,8 @@ SamplerPtr choose_sampler(const char* source, const SourceOptions& o) {
   }
   bool shuffle = o.shuffle.value_or(true);
   if (o.num_shards) return distributed_sampler(*o.num_shards, *o.shard_id, shuffle, samples);
-  return shuffle ? random_sampler(false, samples) : sequential_sampler(0, samples);
+  // A limited number of shuffled rows is drawn with replacement, as by the engine that this follows.
+  return shuffle ? random_sampler(samples.has_value(), samples) : sequential_sampler(0, samples);
 }
 
 }  // namespace sorus::data
