@@ -62,6 +62,7 @@ OWNED_LIBRARIES: tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...] = (
     (re.compile(r"Eigen/"), ("kernels",), "only kernels may use Eigen"),
     (re.compile(r"(oneapi/)?dnnl"), ("kernels",), "only kernels may use oneDNN"),
     (re.compile(r"sqlite3"), ("data",), "only data may use SQLite"),
+    (re.compile(r"(jpeglib|jerror|png)\.h"), ("data",), "only data may use libjpeg and libpng"),
     (re.compile(r"(Python\.h$|nanobind/|pybind11/)"), (), "nothing in src/sorus may use Python"),
 )
 

@@ -21,7 +21,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What the wheel brings along; hidden on the machine while it runs.
-BUNDLED = ("libdnnl", "libhwy", "libfmt", "libspdlog", "libgomp", "libOpenCL", "libsqlite3", "libsorus")
+BUNDLED = (
+    "libdnnl",
+    "libhwy",
+    "libfmt",
+    "libspdlog",
+    "libgomp",
+    "libOpenCL",
+    "libjpeg",
+    "libpng16",
+    "libsqlite3",
+    "libsorus",
+)
 PROGRAM = """
 import sys, time
 begin = time.perf_counter()

@@ -28,6 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tests/python")]
 import mindspore.dataset as ds  # noqa: E402
 import numpy as np  # noqa: E402
 from facts_data import attempt, images, pipelines, resized, spec, vision_transforms  # noqa: E402
+from facts_images import SECTIONS as IMAGE_SECTIONS  # noqa: E402
 from facts_numpy import numpy_creation  # noqa: E402
 from facts_training import fitting  # noqa: E402
 from mindspore import Model, Parameter, Tensor, nn, ops, train  # noqa: E402
@@ -602,6 +603,7 @@ SECTIONS = {
         seeds,
         cells,
         lenet,
+        *IMAGE_SECTIONS,
     )
 }
 

@@ -1,6 +1,8 @@
 #include "binding/dataset.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +10,7 @@
 
 #include "binding/release_gil.h"
 #include "sorus/data/config.h"
+#include "sorus/data/image_sources.h"
 #include "sorus/data/vision.h"
 
 /// The data engine as Python sees it: `_core.data`. The package's classes are thin over these.
@@ -169,6 +172,34 @@ PySampler choose(const std::string& source, std::optional<int64_t> num_samples, 
   return {data::choose_sampler(source.c_str(), options)};
 }
 
+void bind_image_sources(nb::module_& m) {
+  auto labelled = [&m](const char* name,
+                       Dataset (*make)(const std::string&, const std::string&, const data::SourceOptions&)) {
+    m.def(name, [make](const std::string& folder, const std::string& usage, const PySampler& sampler) {
+      return make(folder, usage, {.sampler = sampler.sampler});
+    });
+  };
+  labelled("mnist", &data::mnist);
+  labelled("fashion_mnist", &data::fashion_mnist);
+  labelled("kmnist", &data::kmnist);
+  labelled("cifar10", &data::cifar10);
+  labelled("cifar100", &data::cifar100);
+  m.def("emnist", [](const std::string& folder, const std::string& name, const std::string& usage,
+                     const PySampler& sampler) {
+    return data::emnist(folder, name, usage, {.sampler = sampler.sampler});
+  });
+  m.def("qmnist",
+        [](const std::string& folder, const std::string& usage, bool compat, const PySampler& sampler) {
+          return data::qmnist(folder, usage, compat, {.sampler = sampler.sampler});
+        });
+  m.def("image_folder_classes", &data::image_folder_classes);
+  m.def("image_folder", [](const std::string& folder, std::vector<std::string> extensions,
+                           data::ClassIndexing classes, bool decode, const PySampler& sampler) {
+    data::ImageFolderOptions what{std::move(extensions), std::move(classes), decode};
+    return without_gil([&] { return data::image_folder(folder, what, {.sampler = sampler.sampler}); });
+  });
+}
+
 void bind_datasets(nb::module_& m) {
   nb::class_<data::BatchInfo>(m, "BatchInfo", "Which batch is being made, counted from 0.")
       .def("get_batch_num", [](const data::BatchInfo& i) { return i.batch; })
@@ -207,10 +238,8 @@ void bind_datasets(nb::module_& m) {
         return new PyIterator(d, epochs, as_numpy);  // owned by the Python object
       });
   m.def("zip", &data::zip);
-  m.def("mnist", [](const std::string& folder, const std::string& usage, const PySampler& sampler) {
-    return data::mnist(folder, usage, {.sampler = sampler.sampler});
-  });
   m.def("from_arrays", &from_arrays);
+  bind_image_sources(m);
   m.def("from_random_access", [](nb::object source, Names names, const PySampler& sampler) {
     return data::from_source(python_source(std::move(source), std::move(names)), sampler.sampler);
   });
@@ -271,12 +300,139 @@ data::RowContext eager_context() {
   return data::RowContext::make(seed, UINT64_MAX, calls++, 0);
 }
 
-nb::object call_operation(const PyOperation& self, nb::handle value) {
+/// One value for one, as transforms have them; a tuple when there are several.
+nb::object call_operation(const PyOperation& self, const nb::args& values) {
   std::exception_ptr error;
-  auto columns =
-      self.operation->apply({row_from_python(self.operation->name().c_str(), value)}, eager_context(), error);
+  std::vector<data::Column> columns;
+  for (nb::handle value : values) columns.push_back(row_from_python(self.operation->name().c_str(), value));
+  columns = self.operation->apply(std::move(columns), eager_context(), error);
   if (error) std::rethrow_exception(error);
-  return row_to_python(columns.front(), 0, true);
+  if (columns.size() == 1) return row_to_python(columns.front(), 0, true);
+  nb::list results;
+  for (const data::Column& column : columns) results.append(row_to_python(column, 0, true));
+  return nb::tuple(results);
+}
+
+/// A range as Python has it: (low, high).
+using Range = std::pair<double, double>;
+
+void bind_color_operations(nb::module_& m) {
+  auto made = [](data::OperationPtr operation) { return PyOperation{std::move(operation)}; };
+  m.def("adjust_hue", [made](double factor) { return made(data::adjust_hue(factor)); });
+  m.def("adjust_sharpness", [made](double factor) { return made(data::adjust_sharpness(factor)); });
+  m.def("random_color_adjust", [made](Range brightness, Range contrast, Range saturation, Range hue) {
+    return made(data::random_color_adjust({brightness, contrast, saturation, hue}));
+  });
+  m.def("random_color", [made](Range degrees) { return made(data::random_color(degrees)); });
+  m.def("random_sharpness", [made](Range degrees) { return made(data::random_sharpness(degrees)); });
+  m.def("random_posterize",
+        [made](int64_t low, int64_t high) { return made(data::random_posterize(low, high)); });
+  m.def("random_solarize",
+        [made](int64_t low, int64_t high) { return made(data::random_solarize(low, high)); });
+  m.def("with_probability",
+        [made](const std::string& name, const PyOperation& transform, double probability) {
+          auto inner = std::dynamic_pointer_cast<const data::Transform>(transform.operation);
+          return made(data::with_probability(name, std::move(inner), probability));
+        });
+}
+
+void bind_warps(nb::module_& m) {
+  auto made = [](data::OperationPtr operation) { return PyOperation{std::move(operation)}; };
+  nb::class_<data::WarpOptions>(m, "WarpOptions")
+      .def(
+          "__init__",
+          [](data::WarpOptions* o, std::vector<double> fill, bool linear, std::optional<Range> center) {
+            new (o) data::WarpOptions{std::move(fill), linear, center};
+          },
+          nb::arg("fill"), nb::arg("linear"), nb::arg("center").none());
+  m.def("rotate", [made](double degrees, const data::WarpOptions& options) {
+    return made(data::rotate(degrees, options));
+  });
+  m.def("affine",
+        [made](double degrees, Range translate, double scale, Range shear, const data::WarpOptions& options) {
+          return made(data::affine({degrees, translate, scale, shear}, options));
+        });
+  m.def("random_rotation", [made](Range degrees, const data::WarpOptions& options) {
+    return made(data::random_rotation(degrees, options));
+  });
+  m.def("random_affine", [made](Range degrees, Range translate_x, Range translate_y, Range scale,
+                                Range shear_x, Range shear_y, const data::WarpOptions& options) {
+    return made(data::random_affine({degrees, translate_x, translate_y, scale, shear_x, shear_y}, options));
+  });
+  m.def("random_erasing",
+        [made](double probability, Range scale, Range ratio, std::vector<double> value, int64_t attempts) {
+          return made(data::random_erasing({probability, scale, ratio, std::move(value), attempts}));
+        });
+  m.def("cut_out", [made](int64_t length, int64_t patches, bool is_hwc) {
+    return made(data::cut_out(length, patches, is_hwc));
+  });
+}
+
+/// A slice, a list of places, one place, or an ellipsis for the whole axis.
+data::SliceAxis slice_axis(nb::handle value) {
+  data::SliceAxis axis;
+  if (value.is(nb::ellipsis()) || value.is_none()) return axis;
+  if (PySlice_Check(value.ptr())) {
+    auto part = [&](const char* name) -> std::optional<int64_t> {
+      nb::object given = value.attr(name);
+      return given.is_none() ? std::nullopt : std::optional(nb::cast<int64_t>(given));
+    };
+    axis.start = part("start");
+    axis.stop = part("stop");
+    axis.step = part("step").value_or(1);
+    return axis;
+  }
+  if (nb::isinstance<nb::int_>(value))
+    axis.list = {nb::cast<int64_t>(value)};
+  else
+    axis.list = nb::cast<std::vector<int64_t>>(value);
+  return axis;
+}
+
+void bind_array_operations(nb::module_& m) {
+  auto made = [](data::OperationPtr operation) { return PyOperation{std::move(operation)}; };
+  m.def("pad_end", [made](std::vector<int64_t> shape, double value) {
+    return made(data::pad_end(std::move(shape), value));
+  });
+  m.def("fill", [made](double value) { return made(data::fill(value)); });
+  m.def("mask", [made](int comparison, double constant, nb::handle dtype) {
+    DType t{};
+    SORUS_CHECK(to_dtype(dtype.ptr(), &t), TypeError, "Mask: dtype is no dtype: got {}",
+                type_text(dtype.ptr()));
+    return made(data::mask(static_cast<data::Comparison>(comparison), constant, t));
+  });
+  m.def("slice", [made](const nb::list& slices) {
+    std::vector<data::SliceAxis> axes;
+    for (nb::handle value : slices) axes.push_back(slice_axis(value));
+    return made(data::slice(std::move(axes)));
+  });
+  m.def(
+      "concatenate",
+      [made](nb::object prepend, nb::object append) {
+        auto tensor = [](const nb::object& value) {
+          return value.is_none() ? std::nullopt : std::optional(tensor_from_object(value.ptr(), nullptr));
+        };
+        return made(data::concatenate_arrays(tensor(prepend), tensor(append)));
+      },
+      nb::arg("prepend").none(), nb::arg("append").none());
+  m.def("duplicate", [made] { return made(data::duplicate()); });
+  m.def("unique", [made] { return made(data::unique()); });
+  m.def("random_apply", [made](const nb::list& operations, double probability) {
+    return made(data::random_apply(operations_of(operations), probability));
+  });
+  m.def("random_choice",
+        [made](const nb::list& operations) { return made(data::random_choice(operations_of(operations))); });
+  m.def("random_order",
+        [made](const nb::list& operations) { return made(data::random_order(operations_of(operations))); });
+  m.def("random_subpolicy", [made](const nb::list& policy) {
+    std::vector<data::Subpolicy> subpolicies;
+    for (nb::handle steps : policy) {
+      subpolicies.emplace_back();
+      for (nb::handle step : steps)
+        subpolicies.back().emplace_back(operation_of(step[0]), nb::cast<double>(nb::float_(step[1])));
+    }
+    return made(data::random_subpolicy(subpolicies));
+  });
 }
 
 data::Padding padding(const std::vector<int64_t>& p) { return {p.at(0), p.at(1), p.at(2), p.at(3)}; }
@@ -322,9 +478,6 @@ void bind_operations(nb::module_& m) {
   });
   m.def("reverse_channels", [made] { return made(data::reverse_channels()); });
   m.def("to_gray", [made](bool bgr, int64_t channels) { return made(data::to_gray(bgr, channels)); });
-  m.def("rotate", [made](double degrees, std::vector<double> fill) {
-    return made(data::rotate(degrees, std::move(fill)));
-  });
   m.def("gaussian_blur", [made](int64_t width, int64_t height, double sigma_x, double sigma_y) {
     return made(data::gaussian_blur(width, height, sigma_x, sigma_y));
   });
@@ -332,6 +485,16 @@ void bind_operations(nb::module_& m) {
   m.def("random_flip", [made](bool horizontal, double probability) {
     return made(data::random_flip(horizontal, probability));
   });
+  m.def("decode", [made] { return made(data::decode()); });
+  auto resized = [&m, made](const char* name, auto make) {
+    m.def(name, [made, make](int64_t height, int64_t width, std::pair<double, double> scale,
+                             std::pair<double, double> ratio, int64_t attempts, int interpolation) {
+      return made(
+          make(height, width, {scale, ratio, attempts}, static_cast<data::Interpolation>(interpolation)));
+    });
+  };
+  resized("random_resized_crop", &data::random_resized_crop);
+  resized("random_crop_decode_resize", &data::random_crop_decode_resize);
   m.def("crop", [made](int64_t top, int64_t left, int64_t height, int64_t width) {
     return made(data::crop(top, left, height, width));
   });
@@ -368,6 +531,9 @@ void bind_dataset(nb::module_& m) {
   nb::module_ data = m.def_submodule("data");
   bind_samplers(data);
   bind_operations(data);
+  bind_color_operations(data);
+  bind_warps(data);
+  bind_array_operations(data);
   bind_datasets(data);
   bind_config(data);
 }

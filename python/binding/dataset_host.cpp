@@ -238,6 +238,7 @@ class PythonOperation final : public data::Operation {
  public:
   explicit PythonOperation(nb::object callable) : callable_(std::move(callable)) {}
   std::string name() const override { return "map"; }
+  bool hosted() const override { return true; }
   std::vector<Column> apply(std::vector<Column> columns, const data::RowContext&,
                             std::exception_ptr& error) const override {
     GilAcquire gil;

@@ -24,6 +24,8 @@
 #include "sorus/core/tensor_type.h"
 #include "sorus/data/config.h"
 #include "sorus/data/dataset.h"
+#include "sorus/data/image_file.h"
+#include "sorus/data/image_sources.h"
 #include "sorus/data/iterator.h"
 #include "sorus/data/sampler.h"
 #include "sorus/data/transform.h"

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,15 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// A whole file.
+inline std::vector<std::byte> file_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::byte> bytes(chars.size());
+  std::transform(chars.begin(), chars.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
 
 /// Rows 0 to n - 1 in the column "x", as int64 scalars.
 inline Dataset numbers(int64_t n, SamplerPtr sampler = sequential_sampler()) {

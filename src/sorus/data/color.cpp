@@ -169,35 +169,127 @@ class AutoContrast final : public HistogramTransform {
   std::vector<int64_t> ignore_;
 };
 
+/// a * x + b * y in float32 with one rounding of the sum, as OpenCV's addWeighted has it.
+uint8_t blend(uint8_t x, float a, uint8_t y, float b) {
+  return to_byte(static_cast<double>(std::fma(static_cast<float>(x), a, static_cast<float>(y) * b)));
+}
+
 /// A blend of the image with the mean of its luma.
 class AdjustContrast final : public ByteTransform {
  public:
-  explicit AdjustContrast(double factor) : ByteTransform("AdjustContrast", 3), factor_(factor) {}
+  explicit AdjustContrast(double factor)
+      : ByteTransform("AdjustContrast", 3),
+        factor_(static_cast<float>(factor)),
+        rest_(static_cast<float>(1.0 - static_cast<double>(factor_))) {}
 
  private:
   void run_image(const uint8_t* from, uint8_t* to, ImageSize size) const override {
     int64_t pixels = size.height * size.width;
     int64_t sum = 0;
     for (int64_t i = 0; i < pixels; ++i) sum += luma(from + 3 * i);
-    double mean = std::floor(static_cast<double>(sum) / static_cast<double>(pixels) + 0.5);
-    for (int64_t i = 0; i < 3 * pixels; ++i) to[i] = to_byte(from[i] * factor_ + mean * (1 - factor_));
+    auto mean = static_cast<uint8_t>((2 * sum + pixels) / (2 * pixels));
+    Table table;
+    for (size_t v = 0; v < kLevels; ++v) table[v] = blend(mean, rest_, static_cast<uint8_t>(v), factor_);
+    for (int64_t i = 0; i < 3 * pixels; ++i) to[i] = table[from[i]];
   }
-  double factor_;
+  float factor_;
+  float rest_;
 };
 
-/// A blend of each pixel with its luma.
-class AdjustSaturation final : public ByteTransform {
+/// A blend of each pixel with its luma; which of both products is rounded differs with the operation.
+class GrayBlend final : public ByteTransform {
  public:
-  explicit AdjustSaturation(double factor) : ByteTransform("AdjustSaturation", 3), factor_(factor) {}
+  GrayBlend(std::string name, double factor, bool gray_first)
+      : ByteTransform(std::move(name), 3),
+        factor_(static_cast<float>(factor)),
+        rest_(static_cast<float>(1.0 - static_cast<double>(factor_))),
+        gray_first_(gray_first) {}
 
  private:
   void run_image(const uint8_t* from, uint8_t* to, ImageSize size) const override {
-    for (int64_t i = 0; i < size.height * size.width; ++i) {
-      double gray = luma(from + 3 * i) * (1 - factor_);
-      for (int64_t c = 3 * i; c < 3 * i + 3; ++c) to[c] = to_byte(from[c] * factor_ + gray);
+    for (int64_t i = 0; i < 3 * size.height * size.width; i += 3) {
+      uint8_t gray = luma(from + i);
+      for (int64_t c = i; c < i + 3; ++c)
+        to[c] = gray_first_ ? blend(gray, rest_, from[c], factor_) : blend(from[c], factor_, gray, rest_);
     }
   }
-  double factor_;
+  float factor_;
+  float rest_;
+  bool gray_first_;
+};
+
+class AdjustSharpness final : public ByteTransform {
+ public:
+  explicit AdjustSharpness(double factor)
+      : ByteTransform("AdjustSharpness", 0),
+        factor_(static_cast<float>(factor)),
+        rest_(static_cast<float>(1.0 - static_cast<double>(factor_))) {}
+
+ private:
+  void run_image(const uint8_t* from, uint8_t* to, ImageSize size) const override {
+    int64_t line = size.width * size.channels;
+    for (int64_t y = 0; y < size.height; ++y)
+      for (int64_t i = 0; i < line; ++i) {
+        const uint8_t* p = from + y * line + i;
+        bool inside = y > 0 && y + 1 < size.height && i >= size.channels && i + size.channels < line;
+        to[y * line + i] = blend(*p, factor_, inside ? smoothed(p, line, size.channels) : *p, rest_);
+      }
+  }
+  static uint8_t smoothed(const uint8_t* p, int64_t line, int64_t step) {
+    int sum = 4 * *p;
+    for (int64_t y = -line; y <= line; y += line) sum += p[y - step] + p[y] + p[y + step];
+    constexpr int kSum = 13;
+    return static_cast<uint8_t>((2 * sum + kSum) / (2 * kSum));
+  }
+  float factor_;
+  float rest_;
+};
+
+/// Hue, saturation and value of 8 bits each: to them in fixed point with 12 fractional bits and hues of 256
+/// to the circle, and back in float32 with hues of 255 to the circle.
+class AdjustHue final : public ByteTransform {
+ public:
+  explicit AdjustHue(double factor)
+      : ByteTransform("AdjustHue", 3), shift_(static_cast<int>(static_cast<float>(factor) * 255)) {
+    for (int i = 1; i < kLevels; ++i) {
+      saturations_[static_cast<size_t>(i)] = static_cast<int>(std::nearbyint((255 << kBits) / (1. * i)));
+      hues_[static_cast<size_t>(i)] = static_cast<int>(std::nearbyint((256 << kBits) / (6. * i)));
+    }
+  }
+
+ private:
+  static constexpr int kBits = 12;
+  void run_image(const uint8_t* from, uint8_t* to, ImageSize size) const override {
+    for (int64_t i = 0; i < 3 * size.height * size.width; i += 3) turn(from + i, to + i);
+  }
+  void turn(const uint8_t* rgb, uint8_t* to) const {
+    int r = rgb[0];
+    int g = rgb[1];
+    int b = rgb[2];
+    int value = std::max({r, g, b});
+    int span = value - std::min({r, g, b});
+    constexpr int kHalf = 1 << (kBits - 1);
+    int saturation = (span * saturations_[static_cast<size_t>(value)] + kHalf) >> kBits;
+    int sixths = value == r ? g - b : value == g ? b - r + 2 * span : r - g + 4 * span;
+    int hue = (sixths * hues_[static_cast<size_t>(span)] + kHalf) >> kBits;
+    if (hue < 0) hue += kLevels;
+    back((std::min(hue, 255) + shift_) & 255, saturation, value, to);
+  }
+  static void back(int hue, int saturation, int value, uint8_t* to) {
+    constexpr float kByte = 1.F / 255;
+    float h = static_cast<float>(hue) * (6.F / 255);
+    float s = static_cast<float>(saturation) * kByte;
+    float v = static_cast<float>(value) * kByte;
+    int sector = static_cast<int>(h);
+    h -= static_cast<float>(sector);
+    const float levels[4] = {v, v * (1.F - s), v * (1.F - s * h), v * (1.F - s * (1.F - h))};
+    // Which level red, green and blue have in each sector.
+    constexpr int kPlaces[6][3] = {{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}};
+    for (int c = 0; c < 3; ++c) to[c] = to_byte(static_cast<double>(levels[kPlaces[sector % 6][c]] * 255.F));
+  }
+  int shift_;
+  std::array<int, kLevels> saturations_{};
+  std::array<int, kLevels> hues_{};
 };
 
 class ReverseChannels final : public ByteTransform {
@@ -267,7 +359,20 @@ TransformPtr adjust_contrast(double factor) {
 }
 TransformPtr adjust_saturation(double factor) {
   check_factor("AdjustSaturation", factor);
-  return std::make_shared<AdjustSaturation>(factor);
+  return std::make_shared<GrayBlend>("AdjustSaturation", factor, true);
+}
+TransformPtr blend_with_gray(double factor) {
+  check_factor("RandomColor", factor);
+  return std::make_shared<GrayBlend>("RandomColor", factor, false);
+}
+TransformPtr adjust_sharpness(double factor) {
+  check_factor("AdjustSharpness", factor);
+  return std::make_shared<AdjustSharpness>(factor);
+}
+TransformPtr adjust_hue(double factor) {
+  SORUS_CHECK(factor >= -0.5 && factor <= 0.5, ValueError,
+              "AdjustHue: hue_factor is out of range: got {}, need -0.5 to 0.5", factor);
+  return std::make_shared<AdjustHue>(factor);
 }
 TransformPtr equalize() { return std::make_shared<Equalize>(); }
 TransformPtr auto_contrast(double cutoff, std::vector<int64_t> ignore) {

@@ -50,6 +50,8 @@ struct SORUS_API Column {
   std::shared_ptr<const std::vector<std::string>> strings;
   std::shared_ptr<const std::vector<std::shared_ptr<Object>>> objects;
   std::shared_ptr<const std::vector<Column>> cells;
+  /// The file that a column of one row was read from, for errors; kept by the cells of ragged columns.
+  std::shared_ptr<const std::string> file;
 
   [[nodiscard]] bool is_ragged() const { return cells != nullptr; }
   /// First byte of row i of dense numbers.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "sorus/data/vision.h"
@@ -126,6 +127,13 @@ void check_window(const char* op, int64_t height, int64_t width) {
               op, height, width);
 }
 
+/// The window when it lies within the image.
+std::optional<Window> window_within(ImageSize size, const Window& w) {
+  bool inside =
+      w.top >= 0 && w.left >= 0 && w.top + w.height <= size.height && w.left + w.width <= size.width;
+  return inside ? std::optional(w) : std::nullopt;
+}
+
 class Crop final : public Transform {
  public:
   /// Without a corner the window lies in the middle.
@@ -148,16 +156,25 @@ class Crop final : public Transform {
     ImageSize size = image_size(*this, in);
     RowType out = infer(in);
     auto constant = Outside{{0}}.pixel(*this, in);
-    auto middle = [](int64_t whole, int64_t part) {
-      return whole >= part ? (whole - part) / 2 : -((part - whole + 1) / 2);
-    };
-    int64_t top = corner_ ? corner_->first : middle(size.height, height_);
-    int64_t left = corner_ ? corner_->second : middle(size.width, width_);
+    auto [top, left] = place(size);
     for (int64_t i = 0; i < rows; ++i, from += in.bytes(), to += out.bytes())
       copy_window(from, size, to, {height_, width_, size.channels}, top, left, constant, Border::kConstant);
   }
+  bool crops() const override { return true; }
+  std::optional<Window> window(const RowType& in, int64_t, const RowContext&) const override {
+    ImageSize size = image_size(*this, in);
+    auto [top, left] = place(size);
+    return window_within(size, {top, left, height_, width_});
+  }
 
  private:
+  /// The window's first pixel.
+  std::pair<int64_t, int64_t> place(ImageSize size) const {
+    auto middle = [](int64_t whole, int64_t part) {
+      return whole >= part ? (whole - part) / 2 : -((part - whole + 1) / 2);
+    };
+    return corner_ ? *corner_ : std::pair(middle(size.height, height_), middle(size.width, width_));
+  }
   std::optional<std::pair<int64_t, int64_t>> corner_;
   int64_t height_;
   int64_t width_;
@@ -217,19 +234,26 @@ class RandomCrop final : public Transform {
   }
   void run(const RowType& in, const std::byte* from, std::byte* to, int64_t rows,
            const RowContext& context) const override {
-    auto [top, left, bottom, right] = room(in);
     ImageSize size = image_size(*this, in);
     RowType out = infer(in);
     auto constant = outside_.pixel(*this, in);
     for (int64_t i = 0; i < rows; ++i, from += in.bytes(), to += out.bytes()) {
-      auto words = context.draw(i);
-      copy_window(from, size, to, {height_, width_, size.channels},
-                  top + to_below(words[0], bottom - top + 1), left + to_below(words[1], right - left + 1),
-                  constant, outside_.border);
+      Window w = place(in, i, context);
+      copy_window(from, size, to, {height_, width_, size.channels}, w.top, w.left, constant, outside_.border);
     }
+  }
+  bool crops() const override { return true; }
+  std::optional<Window> window(const RowType& in, int64_t i, const RowContext& context) const override {
+    return window_within(image_size(*this, in), place(in, i, context));
   }
 
  private:
+  Window place(const RowType& in, int64_t i, const RowContext& context) const {
+    auto [top, left, bottom, right] = room(in);
+    auto words = context.draw(i);
+    return {top + to_below(words[0], bottom - top + 1), left + to_below(words[1], right - left + 1), height_,
+            width_};
+  }
   struct Room {
     int64_t top, left, bottom, right;  ///< places of the window's first pixel, ends included
   };
@@ -251,8 +275,84 @@ class RandomCrop final : public Transform {
   Outside outside_;
 };
 
+/// A random part, resized.
+class RandomResizedCrop final : public Transform {
+ public:
+  RandomResizedCrop(int64_t height, int64_t width, const CropDraw& draw, Interpolation interpolation)
+      : draw_(draw), resize_(data::resize(height, width, interpolation)) {
+    check_range("scale", draw.scale);
+    check_range("ratio", draw.ratio);
+    SORUS_CHECK(draw.attempts >= 1, ValueError,
+                "RandomResizedCrop: max_attempts is out of range: got {}, need 1 or more", draw.attempts);
+  }
+  std::string name() const override { return "RandomResizedCrop"; }
+  RowType infer(const RowType& in) const override {
+    image_size(*this, in);
+    return resize_->infer(in);
+  }
+  bool crops() const override { return true; }
+  std::optional<Window> window(const RowType& in, int64_t i, const RowContext& context) const override {
+    return choose(image_size(*this, in), i, context);
+  }
+  TransformPtr after_window() const override { return resize_; }
+  void run(const RowType& in, const std::byte* from, std::byte* to, int64_t rows,
+           const RowContext& context) const override {
+    ImageSize size = image_size(*this, in);
+    size_t bytes = infer(in).bytes();
+    size_t pixel = pixel_bytes(*this, in);
+    Ref<Storage> part = Storage::allocate(in.bytes());
+    for (int64_t i = 0; i < rows; ++i, from += in.bytes(), to += bytes) {
+      Window w = choose(size, i, context);
+      copy_window(from, size, part->data(), {w.height, w.width, size.channels}, w.top, w.left,
+                  std::vector<std::byte>(pixel), Border::kConstant);
+      resize_->run(with_size(in, w.height, w.width), part->data(), to, 1, context);
+    }
+  }
+
+ private:
+  static void check_range(const char* what, std::pair<double, double> range) {
+    SORUS_CHECK(range.first > 0 && range.first <= range.second && std::isfinite(range.second), ValueError,
+                "RandomResizedCrop: {} is out of range: got ({}, {}), need (low, high) above 0", what,
+                range.first, range.second);
+  }
+  Window choose(ImageSize size, int64_t i, const RowContext& context) const {
+    auto area = static_cast<double>(size.height * size.width);
+    double low = std::log(draw_.ratio.first);
+    double span = std::log(draw_.ratio.second) - low;
+    for (int64_t attempt = 0; attempt < draw_.attempts; ++attempt) {
+      auto words = context.draw(i, static_cast<uint64_t>(attempt));
+      double share = draw_.scale.first + to_unit(words[0]) * (draw_.scale.second - draw_.scale.first);
+      double ratio = std::exp(low + to_unit(words[1]) * span);
+      auto width = std::max<int64_t>(std::llround(std::sqrt(area * share * ratio)), 1);
+      auto height = std::max<int64_t>(std::llround(static_cast<double>(width) / ratio), 1);
+      if (width <= size.width && height <= size.height)
+        return {to_below(words[2], size.height - height + 1), to_below(words[3], size.width - width + 1),
+                height, width};
+    }
+    return middle(size);
+  }
+  /// As much of the middle as the aspects allow.
+  Window middle(ImageSize size) const {
+    auto h = static_cast<double>(size.height);
+    auto w = static_cast<double>(size.width);
+    int64_t height = size.height;
+    int64_t width = size.width;
+    if (w / h < draw_.ratio.first)
+      height = std::clamp<int64_t>(std::llround(w / draw_.ratio.first), 1, height);
+    else if (w / h > draw_.ratio.second)
+      width = std::clamp<int64_t>(std::llround(h * draw_.ratio.second), 1, width);
+    return {(size.height - height + 1) / 2, (size.width - width + 1) / 2, height, width};
+  }
+  CropDraw draw_;
+  TransformPtr resize_;
+};
+
 }  // namespace
 
+TransformPtr random_resized_crop(int64_t height, int64_t width, const CropDraw& draw,
+                                 Interpolation interpolation) {
+  return std::make_shared<RandomResizedCrop>(height, width, draw, interpolation);
+}
 TransformPtr flip(bool horizontal) { return std::make_shared<Flip>(horizontal, std::nullopt); }
 TransformPtr random_flip(bool horizontal, double probability) {
   return std::make_shared<Flip>(horizontal, probability);

@@ -5,7 +5,7 @@
 namespace sorus::data {
 namespace {
 
-/// Neighbouring operations of one kind: transforms, which are planned together, or one that the host runs.
+/// Neighbouring operations of one kind: transforms, which are planned together, or another one alone.
 struct Group {
   std::vector<std::shared_ptr<const Transform>> transforms;
   OperationPtr operation;  ///< null: `transforms`
@@ -15,6 +15,14 @@ struct Group {
 std::vector<Group> make_groups(const std::vector<OperationPtr>& operations, Run& run) {
   std::vector<Group> groups;
   for (const OperationPtr& operation : operations) {
+    auto joined = groups.empty() || !groups.back().operation
+                      ? nullptr
+                      : groups.back().operation->joined_with(operation);
+    if (joined) {
+      groups.back().operation = std::move(joined);
+      groups.back().places.push_back(run.next_place());
+      continue;
+    }
     auto transform = std::dynamic_pointer_cast<const Transform>(operation);
     if (groups.empty() || !transform || groups.back().operation) groups.emplace_back();
     Group& group = groups.back();
@@ -71,8 +79,8 @@ class MapStage final : public Stage {
         run_(run),
         epoch_(run.first_epoch) {
     plans_.resize(groups_.size() * wiring_.inputs.size());
-    hosted_ =
-        std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.operation != nullptr; });
+    hosted_ = std::any_of(groups_.begin(), groups_.end(),
+                          [](const Group& g) { return g.operation && g.operation->hosted(); });
   }
 
   Chunk next(int64_t wanted) override {
@@ -116,7 +124,7 @@ class MapStage final : public Stage {
   std::vector<Column> apply_group(size_t g, std::vector<Column> columns) {
     if (groups_[g].operation) {
       auto contexts = contexts_of(groups_[g], 0);
-      return groups_[g].operation->apply(std::move(columns), contexts.front(), error_.slot());
+      return groups_[g].operation->apply(std::move(columns), contexts.back(), error_.slot());
     }
     try {
       return transform(g, columns, 0);
@@ -214,10 +222,8 @@ class MapNode final : public Derived {
   }
   std::vector<std::string> names() const override { return wiring_.names; }
   bool hosted() const override {
-    return Derived::hosted() ||
-           std::any_of(operations_.begin(), operations_.end(), [](const OperationPtr& o) {
-             return dynamic_cast<const Transform*>(o.get()) == nullptr;
-           });
+    return Derived::hosted() || std::any_of(operations_.begin(), operations_.end(),
+                                            [](const OperationPtr& o) { return o->hosted(); });
   }
 
  private:

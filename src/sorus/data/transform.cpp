@@ -250,6 +250,10 @@ class Compose final : public Operation {
   explicit Compose(std::vector<OperationPtr> operations) : operations_(std::move(operations)) {}
   std::string name() const override { return "Compose"; }
   std::span<const OperationPtr> parts() const override { return operations_; }
+  bool hosted() const override {
+    return std::any_of(operations_.begin(), operations_.end(),
+                       [](const OperationPtr& o) { return o->hosted(); });
+  }
   std::vector<Column> apply(std::vector<Column> columns, const RowContext& context,
                             std::exception_ptr& error) const override {
     uint64_t place = 0;

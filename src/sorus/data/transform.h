@@ -6,6 +6,7 @@
 #include "sorus/base/hash.h"
 #include "sorus/core/philox.h"
 #include "sorus/data/column.h"
+#include "sorus/data/image_file.h"
 
 /// Operations on rows, as map() takes them.
 namespace sorus::data {
@@ -39,6 +40,13 @@ class SORUS_API Operation {
   [[nodiscard]] virtual std::string name() const = 0;
   /// The operations that this one stands for, if it stands for several.
   [[nodiscard]] virtual std::span<const std::shared_ptr<const Operation>> parts() const { return {}; }
+  /// True when it calls into the host language, where rows come one by one and reading ahead may be seen.
+  [[nodiscard]] virtual bool hosted() const { return false; }
+  /// One operation for this one and `next` after it, with the numbers that `next` draws, or null.
+  [[nodiscard]] virtual std::shared_ptr<const Operation> joined_with(
+      const std::shared_ptr<const Operation>&) const {
+    return nullptr;
+  }
   /// All rows. When a row fails, either throws, or gives the rows before it and sets `error`.
   [[nodiscard]] virtual std::vector<Column> apply(std::vector<Column> columns, const RowContext& context,
                                                   std::exception_ptr& error) const = 0;
@@ -61,6 +69,14 @@ class SORUS_API Transform : public Operation {
     bool channels_last = true;  ///< (H, W, C), else (C, H, W)
   };
   [[nodiscard]] virtual std::optional<Pointwise> pointwise(const RowType&) const { return {}; }
+  /// True when it begins with taking a part of an image, for which window() may tell which.
+  [[nodiscard]] virtual bool crops() const { return false; }
+  /// The part that it takes of row `i`, an image of type `in`, when that lies within the image; run() then
+  /// gives after_window() of that part, or the part itself when there is none.
+  [[nodiscard]] virtual std::optional<Window> window(const RowType&, int64_t, const RowContext&) const {
+    return {};
+  }
+  [[nodiscard]] virtual std::shared_ptr<const Transform> after_window() const { return nullptr; }
   [[nodiscard]] std::vector<Column> apply(std::vector<Column> columns, const RowContext& context,
                                           std::exception_ptr& error) const final;
 };
@@ -102,6 +118,44 @@ class SORUS_API TransformPlan {
 [[nodiscard]] SORUS_API std::shared_ptr<const Transform> type_cast(DType dtype);
 /// An integer label to a vector of `classes` numbers: `smoothing` spread over all, the rest on the label.
 [[nodiscard]] SORUS_API std::shared_ptr<const Transform> one_hot(int64_t classes, double smoothing = 0);
+/// Extents changed to `shape` (-1: kept), by cutting off ends or filling them with `value`.
+[[nodiscard]] SORUS_API std::shared_ptr<const Transform> pad_end(std::vector<int64_t> shape,
+                                                                 double value = 0);
+/// Every element becomes `value`; type and shape stay.
+[[nodiscard]] SORUS_API std::shared_ptr<const Transform> fill(double value);
+enum class Comparison : uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
+/// 1 where an element compares so with `constant`, else 0. Compares in float64.
+[[nodiscard]] SORUS_API std::shared_ptr<const Transform> mask(Comparison comparison, double constant,
+                                                              DType dtype = DType::kBool);
+/// What slice() takes along one axis: places listed, or the range that a slice of Python is.
+struct SliceAxis {
+  std::optional<int64_t> start = {};
+  std::optional<int64_t> stop = {};
+  int64_t step = 1;
+  std::vector<int64_t> list = {};
+};
+/// Parts of an array, axis by axis; axes without a slice stay whole.
+[[nodiscard]] SORUS_API std::shared_ptr<const Transform> slice(std::vector<SliceAxis> axes);
+/// All columns of the map joined to one, with an array before and one behind; arrays of rank 1 and one type.
+[[nodiscard]] SORUS_API OperationPtr concatenate_arrays(std::optional<Tensor> prepend = {},
+                                                        std::optional<Tensor> append = {});
+/// One column twice.
+[[nodiscard]] SORUS_API OperationPtr duplicate();
+/// The different numbers of each row, sorted; for each of its elements the place among them, and for each of
+/// them how often it comes, both int32: three columns.
+[[nodiscard]] SORUS_API OperationPtr unique();
+
+/// All of the operations with this probability, else none, for each row anew.
+[[nodiscard]] SORUS_API OperationPtr random_apply(std::vector<OperationPtr> operations,
+                                                  double probability = 0.5);
+/// One of the operations for each row, each equally likely.
+[[nodiscard]] SORUS_API OperationPtr random_choice(std::vector<OperationPtr> operations);
+/// All of the operations for each row, in random order.
+[[nodiscard]] SORUS_API OperationPtr random_order(std::vector<OperationPtr> operations);
+/// Operations and the probability of each.
+using Subpolicy = std::vector<std::pair<OperationPtr, double>>;
+/// One of the subpolicies for each row, each equally likely; its operations run with their probabilities.
+[[nodiscard]] SORUS_API OperationPtr random_subpolicy(const std::vector<Subpolicy>& policy);
 /// All of them in order, as one operation.
 [[nodiscard]] SORUS_API OperationPtr compose(std::vector<OperationPtr> operations);
 

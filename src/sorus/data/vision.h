@@ -50,8 +50,46 @@ struct Padding {
 [[nodiscard]] SORUS_API TransformPtr random_crop(int64_t height, int64_t width, Padding padding = {},
                                                  bool pad_if_needed = false, std::vector<double> fill = {0},
                                                  Border border = Border::kConstant);
-/// Turned counter-clockwise about the middle; each pixel is that of the nearest place, or `fill`.
-[[nodiscard]] SORUS_API TransformPtr rotate(double degrees, std::vector<double> fill = {0});
+/// What random_resized_crop() draws for each image: the part's share of the area, evenly from a range; its
+/// width / height, evenly on a logarithmic scale; and its place. A part that does not fit is drawn again, at
+/// most `attempts` times; then the middle of the image is taken, as much as the aspects allow.
+struct CropDraw {
+  std::pair<double, double> scale = {0.08, 1.0};
+  std::pair<double, double> ratio = {3. / 4., 4. / 3.};
+  int64_t attempts = 10;
+};
+/// A random part, resized to `height` x `width`.
+[[nodiscard]] SORUS_API TransformPtr
+random_resized_crop(int64_t height, int64_t width, const CropDraw& draw = {},
+                    Interpolation interpolation = Interpolation::kLinear);
+
+/// JPEG and PNG images, rows of encoded bytes (uint8 of rank 1), to RGB images (H, W, 3) with the bits of
+/// OpenCV. In front of a crop only the part that it takes is decoded. Errors are IOError and name the file
+/// where the source of the rows knows it.
+[[nodiscard]] SORUS_API OperationPtr decode();
+/// decode() and random_resized_crop() in one: the same pixels, and only the part is decoded.
+[[nodiscard]] SORUS_API OperationPtr
+random_crop_decode_resize(int64_t height, int64_t width, const CropDraw& draw = {},
+                          Interpolation interpolation = Interpolation::kLinear);
+
+/// How rotate() and affine() find pixels between pixels: the nearest one, or for uint8 a blend of the four
+/// around with 5 fractional bits. Outside the image lies `fill`.
+struct WarpOptions {
+  std::vector<double> fill = {0};
+  bool linear = false;
+  std::optional<std::pair<double, double>> center = {};  ///< of rotate(): x and y; absent: the middle
+};
+/// Turned counter-clockwise.
+[[nodiscard]] SORUS_API TransformPtr rotate(double degrees, const WarpOptions& options = {});
+/// Shears in x and y, in degrees, then scales, turns clockwise about the middle, and moves by shares of width
+/// and height.
+struct AffineSteps {
+  double degrees = 0;
+  std::pair<double, double> translate = {0, 0};
+  double scale = 1;
+  std::pair<double, double> shear = {0, 0};
+};
+[[nodiscard]] SORUS_API TransformPtr affine(const AffineSteps& steps, const WarpOptions& options = {});
 /// Odd extents; a sigma of 0 or less follows from the extent. uint8 images.
 [[nodiscard]] SORUS_API TransformPtr gaussian_blur(int64_t width, int64_t height, double sigma_x = 0,
                                                    double sigma_y = 0);
@@ -68,6 +106,13 @@ struct Padding {
 [[nodiscard]] SORUS_API TransformPtr adjust_contrast(double factor);
 /// A blend of each RGB pixel with its luma.
 [[nodiscard]] SORUS_API TransformPtr adjust_saturation(double factor);
+/// A blend of each RGB pixel with its luma, rounded as RandomColor has it: adjust_saturation() but for ties.
+[[nodiscard]] SORUS_API TransformPtr blend_with_gray(double factor);
+/// Hues of RGB pixels turned, -0.5 to 0.5 of the circle, with 8 bits for each of hue, saturation and value.
+[[nodiscard]] SORUS_API TransformPtr adjust_hue(double factor);
+/// A blend with the image smoothed by (1 1 1, 1 5 1, 1 1 1) / 13, whose border stays: factor 0 gives that
+/// alone.
+[[nodiscard]] SORUS_API TransformPtr adjust_sharpness(double factor);
 /// Levels spread so that each is about as frequent, channel by channel.
 [[nodiscard]] SORUS_API TransformPtr equalize();
 /// Levels stretched to 0 to 255, channel by channel, without `cutoff` percent at both ends and the values of
@@ -77,6 +122,52 @@ struct Padding {
 [[nodiscard]] SORUS_API TransformPtr reverse_channels();
 /// Luma of RGB (or BGR) pixels as (H, W), or as (H, W, channels) with equal channels.
 [[nodiscard]] SORUS_API TransformPtr to_gray(bool from_bgr = false, int64_t channels = 0);
+
+/// Ranges from which random_color_adjust() draws the factors of adjust_brightness() and its kin, which come
+/// in random order.
+struct ColorDraw {
+  std::pair<double, double> brightness = {1, 1};
+  std::pair<double, double> contrast = {1, 1};
+  std::pair<double, double> saturation = {1, 1};
+  std::pair<double, double> hue = {0, 0};
+};
+[[nodiscard]] SORUS_API TransformPtr random_color_adjust(const ColorDraw& draw);
+/// blend_with_gray() by a factor drawn from `degrees`.
+[[nodiscard]] SORUS_API TransformPtr random_color(std::pair<double, double> degrees = {0.1, 1.9});
+/// adjust_sharpness() by a factor drawn from `degrees`.
+[[nodiscard]] SORUS_API TransformPtr random_sharpness(std::pair<double, double> degrees = {0.1, 1.9});
+/// posterize() to a number of bits drawn from low to high.
+[[nodiscard]] SORUS_API TransformPtr random_posterize(int64_t low = 8, int64_t high = 8);
+/// solarize() between two thresholds drawn from low to high.
+[[nodiscard]] SORUS_API TransformPtr random_solarize(int64_t low = 0, int64_t high = 255);
+/// A transform of images that keeps types, with this probability.
+[[nodiscard]] SORUS_API TransformPtr with_probability(std::string name, TransformPtr transform,
+                                                      double probability);
+/// rotate() by degrees drawn from a range. Any numeric type.
+[[nodiscard]] SORUS_API TransformPtr random_rotation(std::pair<double, double> degrees,
+                                                     const WarpOptions& options = {});
+/// Ranges from which random_affine() draws; translations become whole pixels.
+struct AffineDraw {
+  std::pair<double, double> degrees = {0, 0};
+  std::pair<double, double> translate_x = {0, 0};
+  std::pair<double, double> translate_y = {0, 0};
+  std::pair<double, double> scale = {1, 1};
+  std::pair<double, double> shear_x = {0, 0};
+  std::pair<double, double> shear_y = {0, 0};
+};
+[[nodiscard]] SORUS_API TransformPtr random_affine(const AffineDraw& draw, const WarpOptions& options = {});
+/// A rectangle of a (C, H, W) image of any numeric type erased, with a probability: its share of the area and
+/// height / width are drawn from ranges; what does not fit is drawn again, at most `attempts` times.
+struct ErasingDraw {
+  double probability = 0.5;
+  std::pair<double, double> scale = {0.02, 0.33};
+  std::pair<double, double> ratio = {0.3, 3.3};
+  std::vector<double> value = {0};  ///< one, or one for each channel; none: standard normal variates
+  int64_t attempts = 10;
+};
+[[nodiscard]] SORUS_API TransformPtr random_erasing(ErasingDraw draw = {});
+/// Squares of zeros with their middles anywhere in the image. Any numeric type.
+[[nodiscard]] SORUS_API TransformPtr cut_out(int64_t length, int64_t patches = 1, bool is_hwc = true);
 
 /// Extents of an image row.
 struct ImageSize {

@@ -15,65 +15,144 @@ struct Affine {
   double y[3];
 };
 
-class Rotate final : public Transform {
+/// The inverse of a map from source to target pixels, in the order of operations of OpenCV.
+Affine inverse_of(const double* forward) {
+  double scale = 1 / (forward[0] * forward[4] - forward[1] * forward[3]);
+  double m[4] = {forward[4] * scale, forward[1] * -scale, forward[3] * -scale, forward[0] * scale};
+  return {{m[0], m[1], -m[0] * forward[2] - m[1] * forward[5]},
+          {m[2], m[3], -m[2] * forward[2] - m[3] * forward[5]}};
+}
+
+/// Maps images; derived classes tell how.
+class Warp : public Transform {
  public:
-  Rotate(double degrees, std::vector<double> fill) : degrees_(degrees), fill_(std::move(fill)) {}
-  std::string name() const override { return "Rotate"; }
+  Warp(std::string name, WarpOptions options) : name_(std::move(name)), options_(std::move(options)) {}
+  std::string name() const override { return name_; }
   RowType infer(const RowType& in) const override {
     ImageSize size = image_size(*this, in);
-    auto given = static_cast<int64_t>(fill_.size());
+    auto given = static_cast<int64_t>(options_.fill.size());
     SORUS_CHECK(given == 1 || given == size.channels, ValueError,
-                "Rotate: fill values do not fit: got {}, need 1 or one for each of {} channels", given,
+                "{}: fill values do not fit: got {}, need 1 or one for each of {} channels", name_, given,
                 size.channels);
+    SORUS_CHECK(!options_.linear || in.dtype == DType::kUInt8, DTypeError,
+                "{}: image has the wrong type for linear interpolation: got {}, need uint8", name_, in.dtype);
     return in;
   }
   void run(const RowType& in, const std::byte* from, std::byte* to, int64_t rows,
            const RowContext&) const override {
     ImageSize size = image_size(*this, in);
+    Affine map = map_of(size);
     visit_dtype(in.dtype, [&]<class T>(std::type_identity<T>) {
+      const auto& fill = options_.fill;
       auto constant = std::make_unique<T[]>(static_cast<size_t>(size.channels));
       for (int64_t c = 0; c < size.channels; ++c)
-        constant[static_cast<size_t>(c)] = static_cast<T>(
-            static_cast<ComputeType<T>>(fill_[fill_.size() == 1 ? 0 : static_cast<size_t>(c)]));
-      for (int64_t i = 0; i < rows; ++i)
-        rotate(reinterpret_cast<const T*>(from) + i * in.items(), reinterpret_cast<T*>(to) + i * in.items(),
-               size, constant.get());
+        constant[static_cast<size_t>(c)] =
+            static_cast<T>(static_cast<ComputeType<T>>(fill[fill.size() == 1 ? 0 : static_cast<size_t>(c)]));
+      for (int64_t i = 0; i < rows; ++i) {
+        const T* source = reinterpret_cast<const T*>(from) + i * in.items();
+        T* target = reinterpret_cast<T*>(to) + i * in.items();
+        if (!options_.linear) warp_nearest(map, source, target, size, constant.get());
+        if constexpr (std::is_same_v<T, uint8_t>)
+          if (options_.linear) warp_linear(map, source, target, size, constant.get());
+      }
     });
   }
 
+ protected:
+  /// From target to source pixels.
+  [[nodiscard]] virtual Affine map_of(ImageSize size) const = 0;
+  [[nodiscard]] const WarpOptions& options() const { return options_; }
+
  private:
-  [[nodiscard]] Affine inverse(ImageSize size) const {
-    double x = static_cast<double>(size.width - 1) / 2;
-    double y = static_cast<double>(size.height - 1) / 2;
-    double angle = degrees_ * std::numbers::pi / 180;
-    double c = std::cos(angle);
-    double s = std::sin(angle);
-    const double forward[6] = {c, s, (1 - c) * x - s * y, -s, c, s * x + (1 - c) * y};
-    double scale = 1 / (forward[0] * forward[4] - forward[1] * forward[3]);
-    double m[4] = {forward[4] * scale, forward[1] * -scale, forward[3] * -scale, forward[0] * scale};
-    return {{m[0], m[1], -m[0] * forward[2] - m[1] * forward[5]},
-            {m[2], m[3], -m[2] * forward[2] - m[3] * forward[5]}};
+  static constexpr int kBits = 10;
+  /// A place along one axis with kBits fractional bits.
+  static int64_t place(const double* row, int64_t x, int64_t y) {
+    auto fixed = [](double v) { return static_cast<int64_t>(std::nearbyint(v * (1 << kBits))); };
+    return fixed(row[0] * static_cast<double>(x)) + fixed(row[1] * static_cast<double>(y) + row[2]);
   }
   template <class T>
-  void rotate(const T* from, T* to, ImageSize size, const T* constant) const {
-    constexpr int kBits = 10;
-    Affine map = inverse(size);
-    auto fixed = [](double v) { return static_cast<int64_t>(std::nearbyint(v * (1 << kBits))); };
-    auto place = [&](const double* row, int64_t x, int64_t y) {
-      int64_t sum = fixed(row[0] * static_cast<double>(x)) + fixed(row[1] * static_cast<double>(y) + row[2]);
-      return (sum + (1 << (kBits - 1))) >> kBits;
-    };
+  static const T* pixel(const T* from, ImageSize size, int64_t x, int64_t y, const T* constant) {
+    bool inside = x >= 0 && x < size.width && y >= 0 && y < size.height;
+    return inside ? from + (y * size.width + x) * size.channels : constant;
+  }
+  template <class T>
+  static void warp_nearest(const Affine& map, const T* from, T* to, ImageSize size, const T* constant) {
+    constexpr int64_t kHalf = 1 << (kBits - 1);
     for (int64_t y = 0; y < size.height; ++y)
       for (int64_t x = 0; x < size.width; ++x) {
-        int64_t source_x = place(map.x, x, y);
-        int64_t source_y = place(map.y, x, y);
-        bool inside = source_x >= 0 && source_x < size.width && source_y >= 0 && source_y < size.height;
-        const T* pixel = inside ? from + (source_y * size.width + source_x) * size.channels : constant;
-        to = std::copy_n(pixel, size.channels, to);
+        const T* source = pixel(from, size, (place(map.x, x, y) + kHalf) >> kBits,
+                                (place(map.y, x, y) + kHalf) >> kBits, constant);
+        to = std::copy_n(source, size.channels, to);
       }
   }
+  static void warp_linear(const Affine& map, const uint8_t* from, uint8_t* to, ImageSize size,
+                          const uint8_t* constant) {
+    constexpr int kFine = 5;  // fractional bits of a weight
+    constexpr int64_t kOne = 1 << kFine;
+    constexpr int64_t kHalf = 1 << (kBits - kFine - 1);
+    for (int64_t y = 0; y < size.height; ++y)
+      for (int64_t x = 0; x < size.width; ++x) {
+        int64_t at_x = (place(map.x, x, y) + kHalf) >> (kBits - kFine);
+        int64_t at_y = (place(map.y, x, y) + kHalf) >> (kBits - kFine);
+        int64_t right = at_x & (kOne - 1);
+        int64_t below = at_y & (kOne - 1);
+        const uint8_t* four[4];
+        for (int k = 0; k < 4; ++k)
+          four[k] = pixel(from, size, (at_x >> kFine) + k % 2, (at_y >> kFine) + k / 2, constant);
+        for (int64_t c = 0; c < size.channels; ++c) {
+          int64_t top_sum = four[0][c] * (kOne - right) + four[1][c] * right;
+          int64_t low_sum = four[2][c] * (kOne - right) + four[3][c] * right;
+          int64_t sum = top_sum * (kOne - below) + low_sum * below;
+          *to++ = static_cast<uint8_t>((sum + kOne * kOne / 2) >> (2 * kFine));
+        }
+      }
+  }
+  std::string name_;
+  WarpOptions options_;
+};
+
+/// The middle of an image.
+std::pair<double, double> middle_of(ImageSize size) {
+  return {static_cast<double>(size.width - 1) / 2, static_cast<double>(size.height - 1) / 2};
+}
+double radians(double degrees) { return degrees * std::numbers::pi / 180; }
+
+class Rotate final : public Warp {
+ public:
+  Rotate(double degrees, const WarpOptions& options) : Warp("Rotate", options), degrees_(degrees) {}
+
+ private:
+  Affine map_of(ImageSize size) const override {
+    auto [x, y] = options().center.value_or(middle_of(size));
+    double c = std::cos(radians(degrees_));
+    double s = std::sin(radians(degrees_));
+    const double forward[6] = {c, s, (1 - c) * x - s * y, -s, c, s * x + (1 - c) * y};
+    return inverse_of(forward);
+  }
   double degrees_;
-  std::vector<double> fill_;
+};
+
+class AffineTransform final : public Warp {
+ public:
+  AffineTransform(const AffineSteps& steps, const WarpOptions& options)
+      : Warp("Affine", options), steps_(steps) {}
+
+ private:
+  Affine map_of(ImageSize size) const override {
+    auto [x, y] = middle_of(size);
+    double turn = radians(steps_.degrees);
+    double shear_x = std::tan(radians(steps_.shear.first));
+    double shear_y = radians(steps_.shear.second);
+    double c = std::cos(turn - shear_y) / std::cos(shear_y);
+    double s = std::sin(turn - shear_y) / std::cos(shear_y);
+    double m[6] = {steps_.scale * c, steps_.scale * (-c * shear_x - std::sin(turn)), 0,
+                   steps_.scale * s, steps_.scale * (-s * shear_x + std::cos(turn)), 0};
+    m[2] = steps_.translate.first * static_cast<double>(size.width) + x - m[0] * x - m[1] * y;
+    m[5] = steps_.translate.second * static_cast<double>(size.height) + y - m[3] * x - m[4] * y;
+    for (double& v : m) v = static_cast<double>(static_cast<float>(v));  // as it is handed to OpenCV
+    return inverse_of(m);
+  }
+  AffineSteps steps_;
 };
 
 /// Weights with 8 fractional bits that sum to 1: what rounding leaves over goes on to the next one inwards.
@@ -158,8 +237,13 @@ class GaussianBlur final : public Transform {
 
 }  // namespace
 
-TransformPtr rotate(double degrees, std::vector<double> fill) {
-  return std::make_shared<Rotate>(degrees, std::move(fill));
+TransformPtr rotate(double degrees, const WarpOptions& options) {
+  return std::make_shared<Rotate>(degrees, options);
+}
+TransformPtr affine(const AffineSteps& steps, const WarpOptions& options) {
+  SORUS_CHECK(steps.scale > 0, ValueError, "Affine: scale is out of range: got {}, need more than 0",
+              steps.scale);
+  return std::make_shared<AffineTransform>(steps, options);
 }
 
 TransformPtr gaussian_blur(int64_t width, int64_t height, double sigma_x, double sigma_y) {
