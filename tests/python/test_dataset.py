@@ -446,7 +446,7 @@ def test_transforms_on_their_own():
         with pytest.raises(ValueError):
             wrong()
     with pytest.raises(NotImplementedError, match="PILCUBIC"):
-        vision.Resize(3, vision.Inter.PILCUBIC)
+        vision.Resize(3, vision.Inter.PILCUBIC)(image)
 
 
 def test_old_paths():

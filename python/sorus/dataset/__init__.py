@@ -23,6 +23,16 @@ from .datasets import (
     ZipDataset,
     zip,
 )
+from .image_sources import (
+    Cifar100Dataset,
+    Cifar10Dataset,
+    EMnistDataset,
+    FashionMnistDataset,
+    ImageFolderDataset,
+    KMnistDataset,
+    MnistDataset,
+    QMnistDataset,
+)
 from .iterators import DictIterator, Iterator, TupleIterator
 from .samplers import (
     BuiltinSampler,
@@ -34,7 +44,7 @@ from .samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
-from .sources import GeneratorDataset, MindDataset, MnistDataset, NumpySlicesDataset
+from .sources import GeneratorDataset, MindDataset, NumpySlicesDataset
 
 BatchInfo = _data.BatchInfo
 
@@ -42,13 +52,19 @@ __all__ = [
     "BatchDataset",
     "BatchInfo",
     "BuiltinSampler",
+    "Cifar100Dataset",
+    "Cifar10Dataset",
     "ConcatDataset",
     "Dataset",
     "DictIterator",
     "DistributedSampler",
+    "EMnistDataset",
+    "FashionMnistDataset",
     "FilterDataset",
     "GeneratorDataset",
+    "ImageFolderDataset",
     "Iterator",
+    "KMnistDataset",
     "MapDataset",
     "MappableDataset",
     "MindDataset",
@@ -56,6 +72,7 @@ __all__ = [
     "NumpySlicesDataset",
     "PaddedBatchDataset",
     "ProjectDataset",
+    "QMnistDataset",
     "RandomSampler",
     "RenameDataset",
     "RepeatDataset",

@@ -53,6 +53,19 @@ def check_workers(op: str, workers: Any) -> None:
     optional_integer(op, "num_parallel_workers", workers, 1)
 
 
+def row_options(
+    source: str, num_samples: Any, shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any
+) -> dict:
+    """The arguments that choose rows, checked."""
+    return {
+        "num_samples": optional_integer(source, "num_samples", num_samples, 0),
+        "shuffle": shuffle,
+        "sampler": sampler,
+        "num_shards": optional_integer(source, "num_shards", num_shards, 1),
+        "shard_id": optional_integer(source, "shard_id", shard_id, 0),
+    }
+
+
 _told: set[str] = set()
 
 

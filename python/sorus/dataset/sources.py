@@ -1,4 +1,4 @@
-"""Sources of rows."""
+"""Sources of rows that Python objects and MindRecord files hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ._arguments import (
     check_workers,
     integer,
     names_of,
-    optional_integer,
     refuse_unsupported,
+    row_options,
     tell_of_one_lane,
 )
 from .datasets import Dataset, MappableDataset, Shuffle
@@ -28,20 +28,7 @@ from .samplers import (
     build_sampler,
 )
 
-__all__ = ["GeneratorDataset", "MindDataset", "MnistDataset", "NumpySlicesDataset"]
-
-
-def _options(
-    source: str, num_samples: Any, shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any
-) -> dict:
-    """The arguments that choose rows, checked."""
-    return {
-        "num_samples": optional_integer(source, "num_samples", num_samples, 0),
-        "shuffle": shuffle,
-        "sampler": sampler,
-        "num_shards": optional_integer(source, "num_shards", num_shards, 1),
-        "shard_id": optional_integer(source, "shard_id", shard_id, 0),
-    }
+__all__ = ["GeneratorDataset", "MindDataset", "NumpySlicesDataset"]
 
 
 def _rows(column: Any) -> Any:
@@ -57,40 +44,6 @@ def _rows(column: Any) -> Any:
             f"got rows of length {' and '.join(map(str, lengths[:4]))}, need rows of one shape"
         ) from None
     return column if isinstance(column, list) else made
-
-
-class MnistDataset(MappableDataset):
-    """Images of handwritten digits and their labels, from a folder with the four files, compressed or not.
-
-    Columns: image, uint8 (28, 28, 1), and label, uint32.
-    """
-
-    def __init__(
-        self,
-        dataset_dir: str | os.PathLike,
-        usage: str | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ):
-        if not isinstance(dataset_dir, (str, os.PathLike)):
-            raise TypeError(
-                f"MnistDataset: dataset_dir has the wrong type: got {type(dataset_dir).__name__}, need a path"
-            )
-        check_workers("MnistDataset", num_parallel_workers)
-        folder, wanted = os.fspath(dataset_dir), "all" if usage is None else usage
-        super().__init__(
-            lambda chosen: _data.mnist(folder, wanted, chosen),
-            _options("MnistDataset", num_samples, shuffle, sampler, num_shards, shard_id),
-        )
-
-    def num_classes(self) -> int:
-        """Ten digits."""
-        return 10
 
 
 class NumpySlicesDataset(MappableDataset):
@@ -126,7 +79,7 @@ class NumpySlicesDataset(MappableDataset):
             )
         super().__init__(
             lambda chosen: _data.from_arrays(names, columns, chosen),
-            _options("NumpySlicesDataset", num_samples, shuffle, sampler, num_shards, shard_id),
+            row_options("NumpySlicesDataset", num_samples, shuffle, sampler, num_shards, shard_id),
             len(columns[0]),
         )
 
@@ -189,7 +142,7 @@ class GeneratorDataset(MappableDataset):
         if not names:
             raise ValueError("GeneratorDataset: column_names are missing: need a name for each column")
         self.source = source
-        options = _options("GeneratorDataset", num_samples, shuffle, sampler, num_shards, shard_id)
+        options = row_options("GeneratorDataset", num_samples, shuffle, sampler, num_shards, shard_id)
 
         def cast(pipeline: Any) -> Any:
             for name, dtype in zip(names, column_types or ()):
@@ -273,7 +226,7 @@ class MindDataset(MappableDataset):
                 f"got {shuffle} and {num_samples}, need one"
             )
         whole = None if shuffle is None else isinstance(shuffle, Shuffle) or shuffle
-        options = _options("MindDataset", num_samples, whole, sampler, num_shards, shard_id)
+        options = row_options("MindDataset", num_samples, whole, sampler, num_shards, shard_id)
         self.dataset_files = dataset_files
 
         def read(chosen: dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Older paths of the names of `dataset`."""
 
 from ..datasets import *  # noqa: F403
+from ..image_sources import *  # noqa: F403
 from ..iterators import *  # noqa: F403
 from ..samplers import *  # noqa: F403
 from ..sources import *  # noqa: F403

@@ -1,4 +1,5 @@
 """An older path of names of `dataset`."""
 
 from ..datasets import *  # noqa: F403
+from ..image_sources import *  # noqa: F403
 from ..sources import *  # noqa: F403

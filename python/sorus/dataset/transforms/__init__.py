@@ -1,6 +1,6 @@
 """Transforms of any data."""
 
 from . import c_transforms, py_transforms, transforms
-from .transforms import Compose, OneHot, TypeCast
+from .transforms import *  # noqa: F403
 
-__all__ = ["Compose", "OneHot", "TypeCast", "c_transforms", "py_transforms", "transforms"]
+__all__ = [*transforms.__all__, "c_transforms", "py_transforms", "transforms"]

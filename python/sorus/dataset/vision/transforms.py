@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,17 +11,23 @@ import numpy
 from ..._core import data as _data
 from .._arguments import flag, integer
 from ..transforms.transforms import TensorOperation, TypeCast
+from ._pictures import ON_PICTURES, pillow
 from .utils import Border, ConvertMode, Inter
 
 __all__ = [
     "HWC2CHW",
+    "Affine",
     "AdjustBrightness",
     "AdjustContrast",
+    "AdjustHue",
     "AdjustSaturation",
+    "AdjustSharpness",
     "AutoContrast",
     "CenterCrop",
     "ConvertColor",
     "Crop",
+    "CutOut",
+    "Decode",
     "Equalize",
     "GaussianBlur",
     "Grayscale",
@@ -30,7 +37,9 @@ __all__ = [
     "Pad",
     "Posterize",
     "RandomCrop",
+    "RandomCropDecodeResize",
     "RandomHorizontalFlip",
+    "RandomResizedCrop",
     "RandomVerticalFlip",
     "Rescale",
     "Resize",
@@ -95,27 +104,78 @@ def _channels(op: str, argument: str, values: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-class Resize(TensorOperation):
+def _filter(op: str, interpolation: Any) -> Inter:
+    """An Inter."""
+    if not isinstance(interpolation, Inter):
+        raise TypeError(
+            f"{op}: interpolation has the wrong type: got {type(interpolation).__name__}, need an Inter"
+        )
+    return interpolation
+
+
+def _engine_filter(op: str, interpolation: Inter) -> int:
+    """The engine's number of a filter, for arrays."""
+    if interpolation not in _FILTERS:
+        raise NotImplementedError(
+            f"{op}: interpolation is not supported for arrays: got {interpolation.name}, need NEAREST, "
+            "LINEAR, CUBIC or AREA"
+        )
+    return _FILTERS[interpolation]
+
+
+def real(op: str, argument: str, value: Any) -> float:
+    """A number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, numpy.number)):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need a number")
+    return float(value)
+
+
+def pair(op: str, argument: str, values: Any) -> tuple[float, float]:
+    """Two numbers, such as (low, high)."""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(values).__name__}, need two numbers")
+    if len(values) != 2:
+        raise ValueError(f"{op}: {argument} has the wrong length: got {len(values)}, need 2")
+    return real(op, argument, values[0]), real(op, argument, values[1])
+
+
+def warp_options(
+    op: str, resample: Any, fill_value: Any, center: Any = None, expand: bool = False
+) -> tuple[list[float], bool, tuple[float, float] | None]:
+    """The arguments of the engine's WarpOptions."""
+    if not isinstance(resample, Inter):
+        raise TypeError(f"{op}: resample has the wrong type: got {type(resample).__name__}, need an Inter")
+    if resample not in (Inter.NEAREST, Inter.LINEAR):
+        raise NotImplementedError(
+            f"{op}: resample is not supported: got {resample.name}, need NEAREST or LINEAR"
+        )
+    if flag(op, "expand", expand):
+        raise NotImplementedError(f"{op}: expand is not supported: got True, need False")
+    about = None if center is None else pair(op, "center", center)
+    return _fill(op, fill_value), resample == Inter.LINEAR, about
+
+
+class VisionOperation(TensorOperation):
+    """Base of transforms of images, which do with pictures what Pillow does, where it has the like."""
+
+    def on_picture(self, picture: Any) -> Any:
+        """What Pillow makes of a picture; else what the engine makes of its pixels."""
+        change = ON_PICTURES.get(type(self).__name__)
+        return super().on_picture(picture) if change is None else change(self, picture)
+
+
+class Resize(VisionOperation):
     """To (height, width); one size is that of the shorter side."""
 
     def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.LINEAR):
-        if not isinstance(interpolation, Inter):
-            raise TypeError(
-                f"Resize: interpolation has the wrong type: got {type(interpolation).__name__}, need an Inter"
-            )
-        if interpolation not in _FILTERS:
-            raise NotImplementedError(
-                f"Resize: interpolation is not supported: got {interpolation.name}, need NEAREST, LINEAR, "
-                "CUBIC or AREA"
-            )
         self.size = _sizes("Resize", size)
-        self.interpolation = interpolation
+        self.interpolation = _filter("Resize", interpolation)
 
     def build(self) -> Any:
-        return _data.resize(self.size, _FILTERS[self.interpolation])
+        return _data.resize(self.size, _engine_filter("Resize", self.interpolation))
 
 
-class Rescale(TensorOperation):
+class Rescale(VisionOperation):
     """image * rescale + shift, as float32."""
 
     def __init__(self, rescale: float, shift: float):
@@ -125,7 +185,7 @@ class Rescale(TensorOperation):
         return _data.rescale(self.rescale, self.shift)
 
 
-class Normalize(TensorOperation):
+class Normalize(VisionOperation):
     """(image - mean) / std for each channel, as float32."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
@@ -138,15 +198,17 @@ class Normalize(TensorOperation):
         return _data.normalize(self.mean, self.std, self.is_hwc)
 
 
-class HWC2CHW(TensorOperation):
+class HWC2CHW(VisionOperation):
     """(H, W, C) to (C, H, W)."""
 
     def build(self) -> Any:
         return _data.hwc_to_chw()
 
 
-class ToTensor(TensorOperation):
+class ToTensor(VisionOperation):
     """uint8 (H, W, C) to (C, H, W) in [0, 1]."""
+
+    ends_pictures = True
 
     def __init__(self, output_type: Any = numpy.float32):
         self.output_type = output_type
@@ -160,21 +222,21 @@ class ToType(TypeCast):
     """To another element type."""
 
 
-class HorizontalFlip(TensorOperation):
+class HorizontalFlip(VisionOperation):
     """Left and right exchanged."""
 
     def build(self) -> Any:
         return _data.flip(True)
 
 
-class VerticalFlip(TensorOperation):
+class VerticalFlip(VisionOperation):
     """Top and bottom exchanged."""
 
     def build(self) -> Any:
         return _data.flip(False)
 
 
-class RandomHorizontalFlip(TensorOperation):
+class RandomHorizontalFlip(VisionOperation):
     """Left and right exchanged, with this probability."""
 
     def __init__(self, prob: float = 0.5):
@@ -192,7 +254,7 @@ class RandomVerticalFlip(RandomHorizontalFlip):
         return _data.random_flip(False, self.prob)
 
 
-class CenterCrop(TensorOperation):
+class CenterCrop(VisionOperation):
     """The middle."""
 
     def __init__(self, size: int | Sequence[int]):
@@ -202,7 +264,73 @@ class CenterCrop(TensorOperation):
         return _data.center_crop(*self.size)
 
 
-class Crop(TensorOperation):
+class Decode(VisionOperation):
+    """The bytes of a JPEG or PNG file to RGB pixels (H, W, 3).
+
+    With `to_pil`, to a picture of the Python Imaging Library: one row at a time, in Python.
+    """
+
+    def __init__(self, to_pil: bool = False):
+        self.to_pil = self.makes_pictures = flag("Decode", "to_pil", to_pil)
+
+    def build(self) -> Any:
+        return _data.decode()
+
+    def __call__(self, *inputs: Any) -> Any:
+        if not self.to_pil:
+            return super().__call__(*inputs)
+        pictures = tuple(self._picture(value) for value in inputs)
+        return pictures[0] if len(pictures) == 1 else pictures
+
+    @staticmethod
+    def _picture(value: Any) -> Any:
+        if not isinstance(value, bytes):
+            array = numpy.asarray(value)
+            if array.dtype != numpy.uint8 or array.ndim != 1:
+                raise TypeError(
+                    f"Decode: image has the wrong type: got {array.dtype} {array.shape}, need bytes of rank 1"
+                )
+            value = array.tobytes()
+        image = pillow("Decode")
+        try:
+            return image.open(io.BytesIO(value)).convert("RGB")
+        except image.UnidentifiedImageError as error:
+            raise OSError(f"Decode: the bytes hold no image: got {len(value)} bytes, need a file") from error
+
+
+class RandomResizedCrop(VisionOperation):
+    """A random part, resized: `scale` bounds its share of the area, `ratio` its width / height."""
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: Inter = Inter.BILINEAR,
+        max_attempts: int = 10,
+    ):
+        op = type(self).__name__
+        self.size = _square(op, size)
+        self.scale, self.ratio = pair(op, "scale", scale), pair(op, "ratio", ratio)
+        self.interpolation = _filter(op, interpolation)
+        self.max_attempts = integer(op, "max_attempts", max_attempts, 1)
+        if interpolation in _FILTERS:
+            self.build()
+
+    _maker = staticmethod(_data.random_resized_crop)
+
+    def build(self) -> Any:
+        kind = _engine_filter(type(self).__name__, self.interpolation)
+        return self._maker(*self.size, self.scale, self.ratio, self.max_attempts, kind)
+
+
+class RandomCropDecodeResize(RandomResizedCrop):
+    """Decode and RandomResizedCrop in one: only the part is decoded."""
+
+    _maker = staticmethod(_data.random_crop_decode_resize)
+
+
+class Crop(VisionOperation):
     """The part of that size whose first pixel is (row, column)."""
 
     def __init__(self, coordinates: Sequence[int], size: int | Sequence[int]):
@@ -213,7 +341,7 @@ class Crop(TensorOperation):
         return _data.crop(*self.coordinates, *self.size)
 
 
-class Pad(TensorOperation):
+class Pad(VisionOperation):
     """More pixels at the borders."""
 
     def __init__(
@@ -222,12 +350,13 @@ class Pad(TensorOperation):
         self.padding = _padding("Pad", padding)
         self.fill_value = _fill("Pad", fill_value)
         self.border = _border("Pad", padding_mode)
+        self.padding_mode = padding_mode
 
     def build(self) -> Any:
         return _data.pad(self.padding, self.fill_value, self.border)
 
 
-class RandomCrop(TensorOperation):
+class RandomCrop(VisionOperation):
     """A part of that size at a random place of the padded image."""
 
     def __init__(
@@ -243,19 +372,20 @@ class RandomCrop(TensorOperation):
         self.pad_if_needed = flag("RandomCrop", "pad_if_needed", pad_if_needed)
         self.fill_value = _fill("RandomCrop", fill_value)
         self.border = _border("RandomCrop", padding_mode)
+        self.padding_mode = padding_mode
 
     def build(self) -> Any:
         return _data.random_crop(*self.size, self.padding, self.pad_if_needed, self.fill_value, self.border)
 
 
-class Invert(TensorOperation):
+class Invert(VisionOperation):
     """255 - image, for uint8."""
 
     def build(self) -> Any:
         return _data.invert()
 
 
-class Posterize(TensorOperation):
+class Posterize(VisionOperation):
     """The upper bits of each value."""
 
     def __init__(self, bits: int):
@@ -266,7 +396,7 @@ class Posterize(TensorOperation):
         return _data.posterize(self.bits)
 
 
-class Solarize(TensorOperation):
+class Solarize(VisionOperation):
     """255 - image where it lies between the thresholds, or above the only one."""
 
     def __init__(self, threshold: float | Sequence[float]):
@@ -278,7 +408,7 @@ class Solarize(TensorOperation):
         return _data.solarize(self.low, self.high)
 
 
-class AdjustBrightness(TensorOperation):
+class AdjustBrightness(VisionOperation):
     """image * brightness_factor."""
 
     def __init__(self, brightness_factor: float):
@@ -289,7 +419,7 @@ class AdjustBrightness(TensorOperation):
         return _data.adjust_brightness(self.factor)
 
 
-class AdjustContrast(TensorOperation):
+class AdjustContrast(VisionOperation):
     """A blend of the image with the mean of its luma."""
 
     def __init__(self, contrast_factor: float):
@@ -300,7 +430,7 @@ class AdjustContrast(TensorOperation):
         return _data.adjust_contrast(self.factor)
 
 
-class AdjustSaturation(TensorOperation):
+class AdjustSaturation(VisionOperation):
     """A blend of each pixel with its luma."""
 
     def __init__(self, saturation_factor: float):
@@ -311,8 +441,8 @@ class AdjustSaturation(TensorOperation):
         return _data.adjust_saturation(self.factor)
 
 
-class Rotate(TensorOperation):
-    """Turned counter-clockwise about the middle."""
+class Rotate(VisionOperation):
+    """Turned counter-clockwise about a center (x, y), or the middle."""
 
     def __init__(
         self,
@@ -322,19 +452,41 @@ class Rotate(TensorOperation):
         center: Sequence[float] | None = None,
         fill_value: Any = 0,
     ):
-        if resample != Inter.NEAREST or expand or center is not None:
-            raise NotImplementedError(
-                f"Rotate: arguments are not supported: got resample={resample!r}, expand={expand}, "
-                f"center={center}, need Inter.NEAREST, False and None"
-            )
-        self.degrees = float(degrees)
-        self.fill_value = _fill("Rotate", fill_value)
+        self.degrees = real("Rotate", "degrees", degrees)
+        self.warp = warp_options("Rotate", resample, fill_value, center, expand)
+        self.build()
 
     def build(self) -> Any:
-        return _data.rotate(self.degrees, self.fill_value)
+        return _data.rotate(self.degrees, _data.WarpOptions(*self.warp))
 
 
-class GaussianBlur(TensorOperation):
+class Affine(VisionOperation):
+    """Sheared, scaled, turned clockwise about the middle and moved by shares of width and height."""
+
+    def __init__(
+        self,
+        degrees: float,
+        translate: Sequence[float],
+        scale: float,
+        shear: float | Sequence[float],
+        resample: Inter = Inter.NEAREST,
+        fill_value: Any = 0,
+    ):
+        self.degrees = real("Affine", "degrees", degrees)
+        self.translate = pair("Affine", "translate", translate)
+        self.scale = real("Affine", "scale", scale)
+        both = isinstance(shear, (list, tuple))
+        self.shear = pair("Affine", "shear", shear) if both else (real("Affine", "shear", shear), 0.0)
+        self.warp = warp_options("Affine", resample, fill_value)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.affine(
+            self.degrees, self.translate, self.scale, self.shear, _data.WarpOptions(*self.warp)
+        )
+
+
+class GaussianBlur(VisionOperation):
     """A blur whose extents are odd; sigmas that are not given follow from them."""
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None):
@@ -347,14 +499,48 @@ class GaussianBlur(TensorOperation):
         return _data.gaussian_blur(self.width, self.height, *self.sigmas)
 
 
-class Equalize(TensorOperation):
+class AdjustHue(VisionOperation):
+    """Hues turned by `hue_factor` of the circle, -0.5 to 0.5."""
+
+    def __init__(self, hue_factor: float):
+        self.factor = real("AdjustHue", "hue_factor", hue_factor)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.adjust_hue(self.factor)
+
+
+class AdjustSharpness(VisionOperation):
+    """A blend of the image with a smoothed one."""
+
+    def __init__(self, sharpness_factor: float):
+        self.factor = real("AdjustSharpness", "sharpness_factor", sharpness_factor)
+        self.build()
+
+    def build(self) -> Any:
+        return _data.adjust_sharpness(self.factor)
+
+
+class CutOut(VisionOperation):
+    """Squares of zeros at random places."""
+
+    def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True):
+        self.length = integer("CutOut", "length", length, 1)
+        self.num_patches = integer("CutOut", "num_patches", num_patches, 1)
+        self.is_hwc = flag("CutOut", "is_hwc", is_hwc)
+
+    def build(self) -> Any:
+        return _data.cut_out(self.length, self.num_patches, self.is_hwc)
+
+
+class Equalize(VisionOperation):
     """Levels spread so that each is about as frequent."""
 
     def build(self) -> Any:
         return _data.equalize()
 
 
-class AutoContrast(TensorOperation):
+class AutoContrast(VisionOperation):
     """Levels stretched to the whole range, without `cutoff` percent at both ends."""
 
     def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] | None = None):
@@ -366,7 +552,7 @@ class AutoContrast(TensorOperation):
         return _data.auto_contrast(self.cutoff, self.ignore)
 
 
-class ConvertColor(TensorOperation):
+class ConvertColor(VisionOperation):
     """Another order of colors, or gray."""
 
     def __init__(self, convert_mode: ConvertMode):
@@ -383,7 +569,7 @@ class ConvertColor(TensorOperation):
         return _data.to_gray(self.convert_mode == ConvertMode.COLOR_BGR2GRAY, 0)
 
 
-class Grayscale(TensorOperation):
+class Grayscale(VisionOperation):
     """Luma, in one channel or in three equal ones."""
 
     def __init__(self, num_output_channels: int = 1):
@@ -397,20 +583,17 @@ class Grayscale(TensorOperation):
 class ToPIL:
     """To an image of the Python Imaging Library."""
 
-    def __call__(self, image: Any) -> Any:
-        try:
-            from PIL import Image
-        except ImportError as error:
-            raise ImportError(
-                "ToPIL: the Python Imaging Library is missing: need the package pillow (pip install pillow)"
-            ) from error
+    makes_pictures = True
 
+    def __call__(self, image: Any) -> Any:
         array = numpy.asarray(image)
-        return Image.fromarray(array[..., 0] if array.ndim == 3 and array.shape[-1] == 1 else array)
+        return pillow("ToPIL").fromarray(array[..., 0] if array.ndim == 3 and array.shape[-1] == 1 else array)
 
 
 class ToNumpy:
     """From an image of the Python Imaging Library to an array."""
+
+    ends_pictures = True
 
     def __call__(self, image: Any) -> numpy.ndarray:
         return numpy.asarray(image)
