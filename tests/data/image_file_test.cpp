@@ -112,6 +112,20 @@ TEST(ImageFile, DecodeAndCropAreDoneInOne) {
   }
 }
 
+TEST(ImageFile, LargeBatchesAreDecodedInPortions) {
+  Bytes bytes = write_jpeg(9, 11, {});
+  Tensor row(std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()),
+             Shape{1, static_cast<int64_t>(bytes.size())});
+  EXPECT_LT(decode()->rows_at_once(), 150);
+  auto iterator = from_tensors({"x"}, {row}).repeat(300).map({decode(), flip(true)}).batch(150).iterate();
+  Row batch;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(iterator.next(batch));
+    EXPECT_EQ(batch[0].shape(), (Shape{150, 9, 11, 3}));
+  }
+  EXPECT_FALSE(iterator.next(batch));
+}
+
 TEST(ImageFile, RandomCropDecodeResizeIsItsTwoSteps) {
   Bytes bytes = write_jpeg(90, 130, {2, 1});
   Tensor row(std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()),

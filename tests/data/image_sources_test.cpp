@@ -145,20 +145,35 @@ json cifar_rows(const Dataset& dataset, uint32_t seed, size_t most) {
 
 TEST(Cifar, HasTheRecordedRows) {
   TemporaryFolder folder;
-  write_cifar(folder, 10000);
+  constexpr int64_t kRows = 3;  // of the 10000 that the record's files have
+  write_cifar(folder, kRows);
   const json& record = facts()["cifar"];
   for (const char* usage : {"train", "test", "all"}) {
     Dataset rows = cifar10(folder.path(), usage);
-    EXPECT_EQ(rows.size(), record[usage][0].get<int64_t>());
+    EXPECT_EQ(rows.size() * 10000, record[usage][0].get<int64_t>() * kRows);
     EXPECT_EQ(cifar_rows(rows, 0, 2), record[usage][1]) << usage;
   }
+}
+
+/// The first 20 rows that the record's files would give in the order of a sampler: row i of file f has label
+/// f and pixels that begin with i.
+json rows_in_order(int64_t first_file, int64_t rows, const SamplerPtr& sampler, uint32_t seed) {
+  json out = json::array();
+  for (int64_t id : test::rows_of_epoch(test::numbers(rows, sampler).take(20), seed)) {
+    int64_t pixel = id % 10000;
+    out.push_back({first_file + id / 10000, {pixel % 256, (pixel + 1) % 256, (pixel + 2) % 256}});
+  }
+  return out;
+}
+
+TEST(Cifar, OrdersOfManyRowsAreTheRecordedOnes) {
+  const json& record = facts()["cifar"];
   for (uint32_t seed : {0U, 1U}) {
     std::string key = "seed " + std::to_string(seed);
-    EXPECT_EQ(cifar_rows(cifar10(folder.path(), "all", {.num_samples = 20}), seed, 100),
-              record[key + ", num_samples=20"]);
-    for (const char* usage : {"all", "test"})
-      EXPECT_EQ(cifar_rows(cifar10(folder.path(), usage, {}), seed, 20),
-                record[key + (usage[0] == 'a' ? ", first 20 rows" : ", test, first 20 rows")]);
+    SamplerPtr some = choose_sampler("it", {.num_samples = 20});
+    EXPECT_EQ(rows_in_order(0, 60000, some, seed), record[key + ", num_samples=20"]);
+    EXPECT_EQ(rows_in_order(0, 60000, random_sampler(), seed), record[key + ", first 20 rows"]);
+    EXPECT_EQ(rows_in_order(5, 10000, random_sampler(), seed), record[key + ", test, first 20 rows"]);
   }
 }
 

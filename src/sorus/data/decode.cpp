@@ -39,6 +39,11 @@ class Decode final : public Operation {
   Decode() = default;
   Decode(std::string name, TransformPtr next) : name_(std::move(name)), next_(std::move(next)) {}
   std::string name() const override { return name_; }
+  int64_t rows_at_once() const override {
+    constexpr int64_t kMost =
+        64;  // decoded images, which lie in memory together until the next step shrinks them
+    return kMost;
+  }
   std::shared_ptr<const Operation> joined_with(const OperationPtr& next) const override {
     auto transform = std::dynamic_pointer_cast<const Transform>(next);
     if (next_ || !transform || !transform->crops()) return nullptr;

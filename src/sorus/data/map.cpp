@@ -79,8 +79,11 @@ class MapStage final : public Stage {
         run_(run),
         epoch_(run.first_epoch) {
     plans_.resize(groups_.size() * wiring_.inputs.size());
-    hosted_ = std::any_of(groups_.begin(), groups_.end(),
-                          [](const Group& g) { return g.operation && g.operation->hosted(); });
+    for (const Group& group : groups_) {
+      if (!group.operation) continue;
+      hosted_ = hosted_ || group.operation->hosted();
+      most_rows_ = std::min(most_rows_, group.operation->rows_at_once());
+    }
   }
 
   Chunk next(int64_t wanted) override {
@@ -89,7 +92,7 @@ class MapStage final : public Stage {
     Patience patience;
     std::vector<Chunk> done;
     // Slow operations of the host get a few rows at a time, so that the run can be stopped between them.
-    int64_t portion = hosted_ ? 1 : wanted;
+    int64_t portion = hosted_ ? 1 : std::min(wanted, most_rows_);
     for (int64_t rows = 0; rows < wanted && !error_ && (done.empty() || !patience.ended());) {
       run_.check();
       int64_t count = std::min({portion, wanted - rows, input_.available(wanted - rows)});
@@ -97,7 +100,7 @@ class MapStage final : public Stage {
       Chunk chunk = apply(input_.take(count));
       row_ += count;
       rows += count;
-      portion *= 2;
+      portion = std::min(2 * portion, most_rows_);
       if (chunk.rows > 0) done.push_back(std::move(chunk));
       if (!hosted_) break;
     }
@@ -206,7 +209,8 @@ class MapStage final : public Stage {
   Wiring wiring_;
   Run& run_;
   std::vector<std::optional<TransformPlan>> plans_;  ///< for each group and input
-  bool hosted_;
+  bool hosted_ = false;
+  int64_t most_rows_ = INT64_MAX;
   int64_t row_ = 0;
   uint64_t epoch_;
   HeldError error_;

@@ -42,6 +42,8 @@ class SORUS_API Operation {
   [[nodiscard]] virtual std::span<const std::shared_ptr<const Operation>> parts() const { return {}; }
   /// True when it calls into the host language, where rows come one by one and reading ahead may be seen.
   [[nodiscard]] virtual bool hosted() const { return false; }
+  /// The most rows that it should get at once: fewer where results are much larger than rows.
+  [[nodiscard]] virtual int64_t rows_at_once() const { return INT64_MAX; }
   /// One operation for this one and `next` after it, with the numbers that `next` draws, or null.
   [[nodiscard]] virtual std::shared_ptr<const Operation> joined_with(
       const std::shared_ptr<const Operation>&) const {
