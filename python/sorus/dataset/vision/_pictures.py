@@ -22,6 +22,7 @@ _FILTERS = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 
 def pillow(op: str, module: str = "Image") -> Any:
     """A module of Pillow."""
     try:
+        importlib.import_module("PIL")
         return importlib.import_module(f"PIL.{module}")
     except ImportError as error:
         raise ImportError(
