@@ -112,6 +112,17 @@ TEST(ImageFile, DecodeAndCropAreDoneInOne) {
   }
 }
 
+TEST(ImageFile, DecodesBytesAsWellAsNumbers) {
+  Bytes bytes = write_jpeg(9, 11, {});
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  Column rows = make_strings(Shape{}, {text, text}, 2, ItemKind::kBytes);
+  std::exception_ptr error;
+  Column images = decode()->apply({rows}, {}, error).front();
+  ASSERT_FALSE(error);
+  EXPECT_EQ(images.type.shape, (Shape{9, 11, 3}));
+  EXPECT_EQ(images.tensor(1).to_vector<uint8_t>(), decode_part(bytes, {0, 0, 9, 11}));
+}
+
 TEST(ImageFile, LargeBatchesAreDecodedInPortions) {
   Bytes bytes = write_jpeg(9, 11, {});
   Tensor row(std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()),

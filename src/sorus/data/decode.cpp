@@ -12,6 +12,10 @@ namespace {
 std::string where_of(const Column& cell) { return cell.file ? "file '" + *cell.file + "'" : "a row"; }
 
 std::span<const std::byte> encoded(const Column& cell) {
+  if (cell.type.kind == ItemKind::kBytes && cell.type.shape.rank() == 0) {
+    const std::string& bytes = cell.row_strings(0)[0];
+    return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
+  }
   SORUS_CHECK(cell.type.kind == ItemKind::kNumbers && cell.type.dtype == DType::kUInt8, DTypeError,
               "Decode: {} has the wrong type: got {}, need uint8", where_of(cell), cell.type.text());
   SORUS_CHECK(cell.type.shape.rank() == 1, ShapeError,
