@@ -119,10 +119,9 @@ class Random final : public Sampler {
       ++seed;
       if (replace && !ids.empty()) {
         std::vector<int64_t> drawn;
-        std::uniform_int_distribution<int64_t> draw(0, std::ssize(ids) - 1);
         for (uint32_t i = 0; i < n; ++i) {
           std::mt19937 random(seed + i);  // a generator for each draw
-          drawn.push_back(ids[static_cast<size_t>(draw(random))]);
+          drawn.push_back(ids[static_cast<size_t>(draw_below(random, std::ssize(ids)))]);
         }
         ids = std::move(drawn);
       } else {
