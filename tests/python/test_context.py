@@ -56,7 +56,7 @@ def test_an_import_loads_little():
     run = run_of(program)
     modules, libraries = run.stdout.split("\n", 1)
     assert modules == "sorus" and "libsorus" in libraries
-    for name in ("libmpi", "libgrpc", "libprotobuf", "libopencv", "libicu", "libsqlite"):
+    for name in ("libmpi", "libgrpc", "libprotobuf", "libopencv", "libicu"):
         assert name not in libraries
 
 
