@@ -8,6 +8,8 @@ import json
 import pathlib
 import pickle
 import shutil
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -348,3 +350,10 @@ def test_array_transforms_in_a_map():
     unique = data.map(transforms.Unique(), "x", ["a", "b", "c"])
     rows = list(unique.create_tuple_iterator(num_epochs=1, output_numpy=True))
     assert [v.tolist() for v in rows[1]] == [[3], [0, 0], [2]]
+
+
+def test_the_example_tells_stripes_apart():
+    program = pathlib.Path(__file__).resolve().parents[2] / "examples/image_folder/image_folder.py"
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.splitlines()[-1].removeprefix("accuracy ")) > 0.9
