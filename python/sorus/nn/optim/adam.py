@@ -124,12 +124,10 @@ class AdamWeightDecay(_AdamBase):
 
     def construct(self, gradients):
         gradients = self.prepared(gradients, decay=False)
-        decays = self.get_weight_decay()
-        decays = decays if self.is_group else (decays,) * self.param_length
         rates = Optimizer.rates(self)
-        rows = zip(self.parameters, self.moments1, self.moments2, gradients, rates, decays, self.decay_flags)
-        for p, m, v, g, rate, decay, decayed in rows:
-            decay = float(decay) if decayed else 0.0
+        rows = zip(self.parameters, self.moments1, self.moments2, gradients, rates, self.decays())
+        for p, m, v, g, rate, decay in rows:
+            decay = float(decay)
             values = F.rule_adam_weight_decay(p, m, v, g, rate, decay, self.beta1, self.beta2, self.eps)
             update((p, m, v), values)
         return True
@@ -173,12 +171,10 @@ class Lamb(_AdamBase):
             state_parameter(self.beta1**step, "beta1_power"),
             state_parameter(self.beta2**step, "beta2_power"),
         )
-        decays = self.get_weight_decay()
-        decays = decays if self.is_group else (decays,) * self.param_length
         rates = Optimizer.rates(self)
-        rows = zip(self.parameters, self.moments1, self.moments2, gradients, rates, decays, self.decay_flags)
-        for p, m, v, g, rate, decay, decayed in rows:
-            decay = float(decay) if decayed else 0.0
+        rows = zip(self.parameters, self.moments1, self.moments2, gradients, rates, self.decays())
+        for p, m, v, g, rate, decay in rows:
+            decay = float(decay)
             values = F.rule_lamb(p, m, v, g, rate, *powers, decay, self.beta1, self.beta2, self.eps)
             update((p, m, v), values)
         return True

@@ -35,7 +35,7 @@ class LARS(Optimizer):
         self.epsilon, self.coefficient, self.use_clip = float(epsilon), float(coefficient), use_clip
         self.lars_flag = tuple(bool(lars_filter(p)) for p in optimizer.parameters)
         self.parameters = optimizer.parameters
-        self._decay = optimizer.weight_decay
+        self._decay = float(optimizer.weight_decay)
         self.global_step = optimizer.global_step
         optimizer.exec_weight_decay = False
 

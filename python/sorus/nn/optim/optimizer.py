@@ -173,7 +173,11 @@ class Optimizer(Cell):
         elif not self.dynamic_lr:
             self.learning_rate = self._rates[0]
         self.parameters = ParameterTuple(order)
-        self._parameters = tuple(order)
+        self.__dict__["_parameters"] = self.parameters
+        # What optimizers outside of the library ask for: each parameter is updated here, by nobody else.
+        self.global_step_increase_tensor = Tensor([1], _int32)
+        self.use_parallel, self.optim_filter = False, (True,) * len(order)
+        self.ps_parameters = self.cache_enable = (False,) * len(order)
 
     @staticmethod
     def _groups(parameters):
@@ -234,7 +238,8 @@ class Optimizer(Cell):
         self.decay_flags = tuple(isinstance(d, Cell) or d > 0 for d in self._decays)
         self.dynamic_weight_decay = any(isinstance(d, Cell) for d in self._decays)
         self.exec_weight_decay = any(self.decay_flags)
-        self.weight_decay = tuple(self._decays) if groups is not None else weight_decay
+        told = [d if isinstance(d, Cell) else Tensor(d, _float32) for d in [*self._decays, weight_decay]]
+        self.weight_decay = tuple(told[:-1]) if groups is not None else told[-1]
         self.grad_centralization_flags = tuple(centralized.get(id(p), False) for p in order)
         self.grad_centralization = any(self.grad_centralization_flags)
 
@@ -258,6 +263,14 @@ class Optimizer(Cell):
 
     # ----------------------------------------------------------------------------------------------- one step
 
+    def _is_dynamic_lr_or_weight_decay(self):
+        """Whether steps must be counted. Optimizers outside of the library ask, as for what follows."""
+        return self.dynamic_lr or self.dynamic_weight_decay
+
+    def _grad_sparse_indices_deduplicate(self, gradients):
+        """The gradients: they are dense."""
+        return gradients
+
     def get_lr(self):
         """The rate of this step (a tuple of one for each parameter when groups have rates of their own);
         counts the step."""
@@ -276,12 +289,18 @@ class Optimizer(Cell):
 
     def get_weight_decay(self):
         """Weight decay of this step, a tuple of one for each parameter when parameters are grouped."""
-        decays = tuple(d(self.global_step) if isinstance(d, Cell) else d for d in self._decays)
-        if self.is_group:
-            return decays
-        return (
-            self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
-        )
+
+        def now(decay):
+            return decay(self.global_step) if isinstance(decay, Cell) else decay
+
+        return tuple(map(now, self.weight_decay)) if self.is_group else now(self.weight_decay)
+
+    def decays(self):
+        """Weight decay of this step for each parameter, as a number where it never changes."""
+        return [
+            (d(self.global_step) if isinstance(d, Cell) else d) if on else 0.0
+            for d, on in zip(self._decays, self.decay_flags)
+        ]
 
     def get_lr_parameter(self, param):
         """The rate (a Parameter or a Cell) of a parameter, or a list of those of several."""
@@ -298,7 +317,7 @@ class Optimizer(Cell):
         """Gradients with weight decay added."""
         if not self.exec_weight_decay:
             return gradients
-        decays = [d(self.global_step) if isinstance(d, Cell) else d for d in self._decays]
+        decays = self.decays()
         # Scaled gradients need a decay scaled likewise.
         return tuple(
             g + p * (d * self.loss_scale if self.need_scale else d) if on else g
