@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "sorus/base/error.h"
-#include "sorus/formats/png.h"
+#include "sorus/formats/png_image.h"
 #include "sorus/formats/summary.h"
 
 namespace sorus::formats {
