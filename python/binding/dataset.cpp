@@ -144,6 +144,21 @@ Dataset batch(const Dataset& self, nb::handle size, bool drop_remainder, nb::obj
   return self.batch(std::move(options));
 }
 
+Dataset bucket(const Dataset& self, Names columns, std::vector<int64_t> boundaries,
+               std::vector<int64_t> batch_sizes, nb::object length, nb::object pad_info, bool to_boundary,
+               bool drop_remainder) {
+  data::BucketOptions options{.columns = std::move(columns),
+                              .boundaries = std::move(boundaries),
+                              .batch_sizes = std::move(batch_sizes),
+                              .length = length.is_none() ? nullptr : python_row_length(std::move(length)),
+                              .pads = !pad_info.is_none(),
+                              .pad_to = {},
+                              .pad_to_boundary = to_boundary,
+                              .drop_remainder = drop_remainder};
+  if (options.pads) options.pad_to = padding_of(nb::cast<nb::dict>(pad_info));
+  return self.bucket_batch_by_length(std::move(options));
+}
+
 /// Columns as arrays or lists whose first axis are the rows.
 Dataset from_arrays(Names names, const nb::list& values, const PySampler& sampler) {
   data::Chunk rows;
@@ -212,6 +227,9 @@ void bind_datasets(nb::module_& m) {
            })
       .def("batch", &batch, nb::arg("size"), nb::arg("drop_remainder"), nb::arg("per_batch_map").none(),
            nb::arg("inputs"), nb::arg("outputs"), nb::arg("pad_info").none())
+      .def("bucket", &bucket, nb::arg("columns"), nb::arg("boundaries"), nb::arg("batch_sizes"),
+           nb::arg("length").none(), nb::arg("pad_info").none(), nb::arg("to_boundary"),
+           nb::arg("drop_remainder"))
       .def("shuffle", &Dataset::shuffle)
       .def("fix_order", &Dataset::fix_order)
       .def("repeat", &Dataset::repeat)

@@ -53,6 +53,7 @@ class RowBuilder {
 /// A callable as per_batch_map: a list of arrays for each column and the BatchInfo in, as many lists out.
 [[nodiscard]] std::shared_ptr<const data::BatchOperation> python_batch_operation(nb::object callable);
 [[nodiscard]] std::shared_ptr<const data::Predicate> python_predicate(nb::object callable);
+[[nodiscard]] std::shared_ptr<const data::RowLength> python_row_length(nb::object callable);
 /// An object with __getitem__ and __len__ as a source.
 [[nodiscard]] std::shared_ptr<const data::RandomAccess> python_source(nb::object source,
                                                                       std::vector<std::string> names);

@@ -317,6 +317,37 @@ class PythonPredicate final : public data::Predicate {
   Held callable_;
 };
 
+class PythonRowLength final : public data::RowLength {
+ public:
+  explicit PythonRowLength(nb::object callable) : callable_(std::move(callable)) {}
+  bool hosted() const override { return true; }
+  std::vector<int64_t> measure(const std::vector<Column>& columns, int64_t rows,
+                               std::exception_ptr& error) const override {
+    GilAcquire gil;
+    std::vector<int64_t> lengths;
+    try {
+      Arguments arguments(columns);
+      for (int64_t i = 0; i < rows; ++i) {
+        nb::object given = callable_.get()(*arguments.row(i));
+        nb::object whole = nb::steal(PyNumber_Index(given.ptr()));
+        if (!whole.is_valid()) {
+          PyErr_Clear();
+          raise<TypeError>(
+              "bucket_batch_by_length: element_length_function gives no length: got {}, need an int",
+              type_text(given.ptr()));
+        }
+        lengths.push_back(nb::cast<int64_t>(whole));
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+    return lengths;
+  }
+
+ private:
+  Held callable_;
+};
+
 class PythonSource final : public data::RandomAccess {
  public:
   PythonSource(nb::object source, std::vector<std::string> names)
@@ -464,6 +495,9 @@ std::shared_ptr<const data::BatchOperation> python_batch_operation(nb::object ca
 }
 std::shared_ptr<const data::Predicate> python_predicate(nb::object callable) {
   return std::make_shared<PythonPredicate>(std::move(callable));
+}
+std::shared_ptr<const data::RowLength> python_row_length(nb::object callable) {
+  return std::make_shared<PythonRowLength>(std::move(callable));
 }
 std::shared_ptr<const data::RandomAccess> python_source(nb::object source, std::vector<std::string> names) {
   return std::make_shared<PythonSource>(std::move(source), std::move(names));

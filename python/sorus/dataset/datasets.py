@@ -149,6 +149,33 @@ class Dataset:
         check_workers("padded_batch", num_parallel_workers)
         return PaddedBatchDataset(self, batch_size, drop_remainder, pad_info=pad_info or {})
 
+    def bucket_batch_by_length(
+        self,
+        column_names: Any,
+        bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int],
+        element_length_function: Callable | None = None,
+        pad_info: dict | None = None,
+        pad_to_bucket_boundary: bool = False,
+        drop_remainder: bool = False,
+    ) -> Dataset:
+        """Batches of rows of like lengths. Bucket i takes lengths from the boundary before it on and below
+        its own; it is handed on when it has as many rows as its batch size, of which there is one more than
+        of boundaries. The length is what the function gives for the columns named, or the extent of the first
+        axis of the one column. `pad_info` is padded_batch's; None pads nothing. With pad_to_bucket_boundary
+        its extents of None become the greatest length of the bucket.
+        """
+        return BucketBatchByLengthDataset(
+            self,
+            column_names,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            element_length_function,
+            pad_info,
+            pad_to_bucket_boundary,
+            drop_remainder,
+        )
+
     def shuffle(self, buffer_size: int) -> Dataset:
         """Rows drawn at random from a buffer of that many."""
         return ShuffleDataset(self, buffer_size)
@@ -367,6 +394,35 @@ class PaddedBatchDataset(BatchDataset):
     """The result of padded_batch()."""
 
 
+class BucketBatchByLengthDataset(Dataset):
+    """The result of bucket_batch_by_length()."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        column_names: Any,
+        bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int],
+        element_length_function: Callable | None,
+        pad_info: dict | None,
+        pad_to_bucket_boundary: bool,
+        drop_remainder: bool,
+    ):
+        op = "bucket_batch_by_length"
+        if element_length_function is not None:
+            _check_callable(op, "element_length_function", element_length_function)
+        pipeline = dataset.pipeline.bucket(
+            names_of(op, "column_names", column_names),
+            _integers(op, "bucket_boundaries", bucket_boundaries),
+            _integers(op, "bucket_batch_sizes", bucket_batch_sizes),
+            element_length_function,
+            pad_info,
+            flag(op, "pad_to_bucket_boundary", pad_to_bucket_boundary),
+            flag(op, "drop_remainder", drop_remainder),
+        )
+        super().__init__(pipeline, [dataset])
+
+
 class ShuffleDataset(Dataset):
     """The result of shuffle()."""
 
@@ -461,6 +517,15 @@ def _listed(op: str, datasets: Any) -> list[Any]:
             f"{op}: datasets have the wrong type: got {type(datasets).__name__}, need a list of them"
         )
     return list(datasets)
+
+
+def _integers(op: str, name: str, values: Any) -> list[int]:
+    """A list or tuple of ints of 1 or more, and not empty."""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{op}: {name} has the wrong type: got {type(values).__name__}, need a list of ints")
+    if not values:
+        raise ValueError(f"{op}: {name} is empty: got [], need a number or more")
+    return [integer(op, name, value, 1) for value in values]
 
 
 def _check_callable(op: str, argument: str, value: Any) -> None:

@@ -61,6 +61,30 @@ class SORUS_API Predicate {
                                                std::exception_ptr& error) const = 0;
 };
 
+/// Says how long rows are.
+class SORUS_API RowLength {
+ public:
+  virtual ~RowLength() = default;
+  [[nodiscard]] virtual bool hosted() const { return false; }
+  /// One number a row; fewer with `error` set when a row fails.
+  [[nodiscard]] virtual std::vector<int64_t> measure(const std::vector<Column>& columns, int64_t rows,
+                                                     std::exception_ptr& error) const = 0;
+};
+
+/// How rows of like lengths are put together. Bucket i takes lengths below boundaries[i] that no bucket
+/// before it takes, the last one all others.
+struct BucketOptions {
+  std::vector<std::string> columns;              ///< those that tell the length
+  std::vector<int64_t> boundaries;               ///< ascending, above 0
+  std::vector<int64_t> batch_sizes;              ///< of each bucket: one more than boundaries
+  std::shared_ptr<const RowLength> length = {};  ///< absent: the extent of the first axis of the one column
+  bool pads = false;
+  std::map<std::string, PadTo> pad_to =
+      {};                        ///< with `pads`; other columns grow to their longest row, with zeros
+  bool pad_to_boundary = false;  ///< extents of -1 in `pad_to` are the greatest length of the bucket
+  bool drop_remainder = false;
+};
+
 class SORUS_API Dataset {
  public:
   explicit Dataset(NodePtr node) : node_(std::move(node)) {}
@@ -71,6 +95,10 @@ class SORUS_API Dataset {
                             std::vector<std::string> outputs = {}) const;
   [[nodiscard]] Dataset batch(int64_t size, bool drop_remainder = false) const;
   [[nodiscard]] Dataset batch(BatchOptions options) const;
+  /// Batches of rows of like lengths, each handed on when its bucket is full; what is left at the end of an
+  /// epoch comes bucket by bucket. Throws ValueError for options that do not fit, KeyError for columns that
+  /// are not there.
+  [[nodiscard]] Dataset bucket_batch_by_length(BucketOptions options) const;
   /// Rows drawn at random from a buffer of `buffer_size` rows that is refilled in order.
   [[nodiscard]] Dataset shuffle(int64_t buffer_size) const;
   /// The steps so far give their rows in the same order in every epoch and run, that of `seed`, so that parts
