@@ -230,8 +230,7 @@ TEST(ImageFile, RefusesTruncatedFiles) {
 }
 
 std::string refusal(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
+  const auto bytes = std::as_bytes(std::span(text));
   return error_of<IOError>([&] { (void)read_image_header(bytes, "a row"); });
 }
 
