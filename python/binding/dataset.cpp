@@ -10,8 +10,8 @@
 
 #include "binding/release_gil.h"
 #include "sorus/data/config.h"
-#include "sorus/data/image_sources.h"
-#include "sorus/data/vision.h"
+#include "sorus/data/sources/image_sources.h"
+#include "sorus/data/vision/vision.h"
 
 /// The data engine as Python sees it: `_core.data`. The package's classes are thin over these.
 namespace sorus::python {

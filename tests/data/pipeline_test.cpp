@@ -4,7 +4,7 @@
 
 #include "sorus/base/thread_pool.h"
 #include "sorus/data/config.h"
-#include "sorus/data/vision.h"
+#include "sorus/data/vision/vision.h"
 #include "tests/data/helpers.h"
 
 namespace sorus::data {

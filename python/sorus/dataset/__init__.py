@@ -23,6 +23,7 @@ from .datasets import (
     ZipDataset,
     zip,
 )
+from .file_sources import MindDataset
 from .image_sources import (
     Cifar100Dataset,
     Cifar10Dataset,
@@ -44,7 +45,7 @@ from .samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
-from .sources import GeneratorDataset, MindDataset, NumpySlicesDataset
+from .user_sources import GeneratorDataset, NumpySlicesDataset
 
 BatchInfo = _data.BatchInfo
 

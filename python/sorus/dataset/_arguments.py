@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from typing import Any
 
 from .._warn import warn
@@ -46,6 +47,22 @@ def flag(op: str, argument: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need bool")
     return value
+
+
+def text(op: str, argument: str, value: Any) -> str:
+    """A str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{op}: {argument} has the wrong type: got {type(value).__name__}, need str")
+    return value
+
+
+def folder_of(source: str, dataset_dir: Any) -> str:
+    """A folder's path as str."""
+    if not isinstance(dataset_dir, (str, os.PathLike)):
+        raise TypeError(
+            f"{source}: dataset_dir has the wrong type: got {type(dataset_dir).__name__}, need a path"
+        )
+    return os.fspath(dataset_dir)
 
 
 def check_workers(op: str, workers: Any) -> None:

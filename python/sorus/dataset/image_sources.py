@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core import data as _data
-from ._arguments import check_workers, flag, integer, refuse_unsupported, row_options
+from ._arguments import check_workers, flag, folder_of, integer, refuse_unsupported, row_options, text
 from .datasets import MappableDataset
 
 __all__ = [
@@ -20,20 +20,6 @@ __all__ = [
     "MnistDataset",
     "QMnistDataset",
 ]
-
-
-def _folder(source: str, dataset_dir: Any) -> str:
-    if not isinstance(dataset_dir, (str, os.PathLike)):
-        raise TypeError(
-            f"{source}: dataset_dir has the wrong type: got {type(dataset_dir).__name__}, need a path"
-        )
-    return os.fspath(dataset_dir)
-
-
-def _text(source: str, argument: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{source}: {argument} has the wrong type: got {type(value).__name__}, need str")
-    return value
 
 
 class _LabelledImages(MappableDataset):
@@ -66,8 +52,8 @@ class _LabelledImages(MappableDataset):
         samples, workers, shuffle, sampler, shards, shard, cache = rows
         check_workers(source, workers)
         refuse_unsupported(source, cache=cache)
-        folder = _folder(source, place[0])
-        usage = "all" if place[1] is None else _text(source, "usage", place[1])
+        folder = folder_of(source, place[0])
+        usage = "all" if place[1] is None else text(source, "usage", place[1])
         read = type(self)._reader
         MappableDataset.__init__(
             self,
@@ -132,7 +118,7 @@ class EMnistDataset(_LabelledImages):
         shard_id: int | None = None,
         cache: Any = None,
     ):
-        self._classes = self._names.get(_text("EMnistDataset", "name", name))
+        self._classes = self._names.get(text("EMnistDataset", "name", name))
         self._read(
             (dataset_dir, usage),
             (name,),
@@ -213,7 +199,7 @@ class ImageFolderDataset(MappableDataset):
         source = "ImageFolderDataset"
         check_workers(source, num_parallel_workers)
         refuse_unsupported(source, cache=cache, decrypt=decrypt)
-        folder, decoded = _folder(source, dataset_dir), flag(source, "decode", decode)
+        folder, decoded = folder_of(source, dataset_dir), flag(source, "decode", decode)
         endings = _endings(source, extensions)
         self._given = _class_numbers(source, class_indexing)
         self._directory = folder
@@ -238,7 +224,7 @@ def _endings(source: str, extensions: Any) -> list[str]:
         raise TypeError(
             f"{source}: extensions have the wrong type: got {type(extensions).__name__}, need a list of str"
         )
-    return [_text(source, "extensions", ending) for ending in extensions]
+    return [text(source, "extensions", ending) for ending in extensions]
 
 
 def _class_numbers(source: str, class_indexing: Any) -> dict[str, int]:
@@ -249,7 +235,7 @@ def _class_numbers(source: str, class_indexing: Any) -> dict[str, int]:
             f"{source}: class_indexing has the wrong type: got {type(class_indexing).__name__}, need a dict"
         )
     for name, label in class_indexing.items():
-        _text(source, "class_indexing", name)
+        text(source, "class_indexing", name)
         if not -(2**31) <= integer(source, "class_indexing", label) < 2**31:
             raise ValueError(
                 f"{source}: class_indexing is out of range: got {label}, need labels that int32 holds"

@@ -170,11 +170,4 @@ struct SourceOptions {
 };
 [[nodiscard]] SORUS_API SamplerPtr choose_sampler(const char* source, const SourceOptions& options);
 
-/// MNIST from a folder with its idx files, raw or gzip-compressed: columns image, uint8 (28, 28, 1), and
-/// label, uint32. `usage`: "train", "test" or "all" (what the folder has, test images first). The folder is
-/// looked at now and read at the first use. Throws ValueError for another usage and IOError naming what is
-/// wrong with the files.
-[[nodiscard]] SORUS_API Dataset mnist(const std::string& folder, const std::string& usage = "all",
-                                      const SourceOptions& options = {.shuffle = false});
-
 }  // namespace sorus::data

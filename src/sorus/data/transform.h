@@ -6,7 +6,7 @@
 #include "sorus/base/hash.h"
 #include "sorus/core/philox.h"
 #include "sorus/data/column.h"
-#include "sorus/data/image_file.h"
+#include "sorus/data/vision/image_file.h"
 
 /// Operations on rows, as map() takes them.
 namespace sorus::data {

@@ -1,8 +1,9 @@
 """Older paths of the names of `dataset`."""
 
 from ..datasets import *  # noqa: F403
+from ..file_sources import *  # noqa: F403
 from ..image_sources import *  # noqa: F403
 from ..iterators import *  # noqa: F403
 from ..samplers import *  # noqa: F403
-from ..sources import *  # noqa: F403
+from ..user_sources import *  # noqa: F403
 from . import datasets, datasets_user_defined, datasets_vision, iterators, samplers

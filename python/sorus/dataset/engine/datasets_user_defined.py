@@ -1,3 +1,3 @@
 """An older path of names of `dataset`."""
 
-from ..sources import *  # noqa: F403
+from ..user_sources import *  # noqa: F403

@@ -1,0 +1,151 @@
+"""Sources of rows that files of the project's and other formats hold."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .._core import mindrecord as _mindrecord
+from ._arguments import check_workers, integer, names_of, refuse_unsupported, row_options
+from .datasets import Dataset, MappableDataset, Shuffle
+from .samplers import (
+    BuiltinSampler,
+    DistributedSampler,
+    RandomSampler,
+    SequentialSampler,
+    SubsetSampler,
+    build_sampler,
+)
+
+__all__ = ["MindDataset"]
+
+# Where files or the rows within them are shuffled, as the engine numbers it.
+_FILE_SHUFFLES = {Shuffle.FILES: 0, Shuffle.INFILE: 1}
+
+
+class MindDataset(MappableDataset):
+    """Rows of MindRecord files: the set that one file belongs to, or just the files of a list.
+
+    Columns are the fields, in the order of their names or of `columns_list`. Numbers have shape (), arrays
+    that of the schema with -1 resolved for each row, strings shape () and bytes shape (1,). The row
+    `padded_sample` comes `num_padded` times after those of the files. PARTIAL shuffles all rows.
+    """
+
+    def __init__(
+        self,
+        dataset_files: str | list[str],
+        columns_list: list[str] | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        sampler: Any = None,
+        padded_sample: dict[str, Any] | None = None,
+        num_padded: int | None = None,
+        num_samples: int | None = None,
+        cache: Any = None,
+    ):
+        refuse_unsupported("MindDataset", cache=cache)
+        check_workers("MindDataset", num_parallel_workers)
+        files = _files_of(dataset_files)
+        columns = [] if columns_list is None else names_of("MindDataset", "columns_list", columns_list)
+        padded, num_padded = _padding_of(padded_sample, num_padded, columns)
+        _check_choice(shuffle, sampler, num_shards, shard_id)
+        file_shuffle = _FILE_SHUFFLES.get(shuffle) if isinstance(shuffle, Shuffle) else None
+        if file_shuffle is not None and num_samples:
+            raise ValueError(
+                "MindDataset: shuffle and num_samples exclude each other: "
+                f"got {shuffle} and {num_samples}, need one"
+            )
+        whole = None if shuffle is None else isinstance(shuffle, Shuffle) or shuffle
+        options = row_options("MindDataset", num_samples, whole, sampler, num_shards, shard_id)
+        self.dataset_files = dataset_files
+
+        def read(chosen: dict[str, Any]) -> Any:
+            return _mindrecord.dataset(
+                files,
+                columns,
+                chosen.get("file_shuffle"),
+                padded,
+                num_padded,
+                chosen.get("num_samples"),
+                chosen.get("shuffle"),
+                chosen.get("sampler"),
+                chosen.get("num_shards"),
+                chosen.get("shard_id"),
+            )
+
+        self._make, self._options, self._rows = lambda chosen: read({"sampler": chosen}), options, None
+        try:
+            # Which sampler the arguments stand for, the engine says: the orders of these files are their own.
+            pipeline = read({**options, "sampler": build_sampler(sampler), "file_shuffle": file_shuffle})
+        except (OSError, KeyError) as error:
+            raise RuntimeError(error.args[0] if isinstance(error, KeyError) else str(error)) from None
+        Dataset.__init__(self, pipeline)
+
+
+def _files_of(dataset_files: Any) -> str | list[str]:
+    """Names of files that are there."""
+    listed = isinstance(dataset_files, list)
+    names = []
+    for name in dataset_files if listed else [dataset_files]:
+        if not isinstance(name, (str, os.PathLike)):
+            raise TypeError(
+                f"MindDataset: dataset_files has the wrong type: got {type(name).__name__}, "
+                "need a path or a list of paths"
+            )
+        names.append(os.fspath(name))
+    for name in names:
+        if not os.path.isfile(name) or not os.access(name, os.R_OK):
+            raise ValueError(
+                f"MindDataset: a file cannot be read: got {name!r}, need a data file that is there"
+            )
+    if not names:
+        raise ValueError("MindDataset: dataset_files are missing: got none, need one or more")
+    return names if listed else names[0]
+
+
+def _padding_of(sample: Any, count: int | None, columns: list[str]) -> tuple[list[Any], int]:
+    """The padded row's values in the order of the columns, and how often it comes."""
+    if (sample is None) != (count is None):
+        raise RuntimeError(
+            "MindDataset: padded_sample and num_padded belong together: got one of them, need both or none"
+        )
+    if sample is None:
+        return [], 0
+    if not isinstance(sample, dict):
+        raise TypeError(
+            f"MindDataset: padded_sample has the wrong type: got {type(sample).__name__}, need dict"
+        )
+    if not columns:
+        raise RuntimeError(
+            "MindDataset: padded_sample needs columns_list: got no columns, need those of the sample"
+        )
+    if set(sample) != set(columns):
+        raise ValueError(
+            "MindDataset: padded_sample does not fit columns_list: "
+            f"got {sorted(sample)}, need {sorted(columns)}"
+        )
+    return [sample[name] for name in columns], integer("MindDataset", "num_padded", count, 0)
+
+
+def _check_choice(shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any) -> None:
+    """Which rows are read may be said in one way only."""
+    if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
+        raise TypeError(f"MindDataset: shuffle has the wrong type: got {shuffle!r}, need bool or Shuffle")
+    if (num_shards is None) != (shard_id is None):
+        raise RuntimeError(
+            "MindDataset: num_shards and shard_id belong together: got one of them, need both or none"
+        )
+    if sampler is None:
+        return
+    if shuffle is not None or num_shards is not None:
+        raise RuntimeError(
+            "MindDataset: sampler excludes shuffle, num_shards and shard_id: got both, need one way"
+        )
+    known = (SubsetSampler, DistributedSampler, RandomSampler, SequentialSampler)
+    if isinstance(sampler, BuiltinSampler) and not isinstance(sampler, known):
+        raise ValueError(
+            f"MindDataset: sampler is not supported: got {type(sampler).__name__}, need one of "
+            + ", ".join(kind.__name__ for kind in known)
+        )
