@@ -54,7 +54,10 @@ std::string escaped(std::string_view text) {
 }
 
 std::string shortened(std::string text) {
-  if (text.size() > kMaxChars) text = text.substr(0, kMaxChars - 3) + "...";
+  if (text.size() > kMaxChars) {
+    text.resize(kMaxChars - 3);
+    text += "...";
+  }
   return text;
 }
 
