@@ -13,9 +13,25 @@ if(SORUS_PRECOMPILE AND SORUS_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} ${SORUS_CCACHE})
 endif()
 
+# sorus_precompile(TARGET HEADERS...): headers of one target.
 function(sorus_precompile target)
   if(SORUS_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endfunction()
+
+# sorus_precompiled_headers(NAME HEADERS...): the target NAME, whose headers other targets share.
+function(sorus_precompiled_headers name)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "")
+  add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  sorus_precompile(${name} ${ARGN})
+endfunction()
+
+# sorus_precompile_as(TARGET NAME): shares the headers of NAME, which is compiled with the same options.
+function(sorus_precompile_as target name)
+  if(SORUS_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${name})
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
 endfunction()
