@@ -59,6 +59,8 @@ class RowBuilder {
                                                                       std::vector<std::string> names);
 /// A callable that gives an iterable, or an iterable, as a source.
 [[nodiscard]] data::Dataset python_iterable(nb::object source, std::vector<std::string> names);
+/// Adds the sources that read rows from files.
+void bind_file_sources(nb::module_& m);
 /// The sampler in an object of the package.
 [[nodiscard]] data::SamplerPtr sampler_of(nb::handle sampler);
 /// An iterable of row numbers as a sampler.

@@ -43,9 +43,19 @@ nb::object bytes_to_numpy(const Column& column, int64_t i) {
   return array.attr("reshape")(shape_tuple(column.type.shape));
 }
 
+/// Throws ValueError for bytes that are no text.
+nb::object text_of(const std::string& item) {
+  PyObject* text = PyUnicode_DecodeUTF8(item.data(), static_cast<Py_ssize_t>(item.size()), nullptr);
+  if (text) return nb::steal(text);
+  PyErr_Clear();
+  raise<ValueError>(
+      "dataset: a string is no text: got bytes that are not UTF-8, need UTF-8; bytes without a "
+      "text come as uint8");
+}
+
 nb::object strings_to_numpy(const Column& column, int64_t i) {
   nb::list items;
-  for (const std::string& item : column.row_strings(i)) items.append(nb::str(item.c_str(), item.size()));
+  for (const std::string& item : column.row_strings(i)) items.append(text_of(item));
   nb::object array = numpy("array")(items, nb::arg("dtype") = nb::str("str"));
   return array.attr("reshape")(shape_tuple(column.type.shape));
 }

@@ -23,7 +23,7 @@ from .datasets import (
     ZipDataset,
     zip,
 )
-from .file_sources import MindDataset
+from .file_sources import CSVDataset, MindDataset, TFRecordDataset
 from .image_sources import (
     Cifar100Dataset,
     Cifar10Dataset,
@@ -45,7 +45,9 @@ from .samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
-from .user_sources import GeneratorDataset, NumpySlicesDataset
+from .schema import Schema
+from .text_sources import CLUEDataset, TextFileDataset
+from .user_sources import GeneratorDataset, NumpySlicesDataset, PaddedDataset
 
 BatchInfo = _data.BatchInfo
 
@@ -53,6 +55,8 @@ __all__ = [
     "BatchDataset",
     "BatchInfo",
     "BuiltinSampler",
+    "CLUEDataset",
+    "CSVDataset",
     "Cifar100Dataset",
     "Cifar10Dataset",
     "ConcatDataset",
@@ -72,19 +76,23 @@ __all__ = [
     "MnistDataset",
     "NumpySlicesDataset",
     "PaddedBatchDataset",
+    "PaddedDataset",
     "ProjectDataset",
     "QMnistDataset",
     "RandomSampler",
     "RenameDataset",
     "RepeatDataset",
     "Sampler",
+    "Schema",
     "SequentialSampler",
     "Shuffle",
     "ShuffleDataset",
     "SkipDataset",
     "SubsetRandomSampler",
     "SubsetSampler",
+    "TFRecordDataset",
     "TakeDataset",
+    "TextFileDataset",
     "TupleIterator",
     "WeightedRandomSampler",
     "ZipDataset",

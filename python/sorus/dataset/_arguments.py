@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import numbers
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from .._warn import warn
@@ -81,6 +83,73 @@ def row_options(
         "num_shards": optional_integer(source, "num_shards", num_shards, 1),
         "shard_id": optional_integer(source, "shard_id", shard_id, 0),
     }
+
+
+def files_of(source: str, dataset_files: Any) -> list[str]:
+    """The files that names and patterns stand for."""
+    listed = [dataset_files] if isinstance(dataset_files, (str, os.PathLike)) else dataset_files
+    if not isinstance(listed, list):
+        raise TypeError(
+            f"{source}: dataset_files have the wrong type: got {type(listed).__name__}, need a path or a list"
+        )
+    found: list[str] = []
+    for pattern in listed:
+        if not isinstance(pattern, (str, os.PathLike)):
+            raise TypeError(
+                f"{source}: dataset_files have the wrong type: got {type(pattern).__name__}, need paths"
+            )
+        name = os.fspath(pattern)
+        names = [name] if os.path.isfile(name) else glob.glob(name, recursive=True)
+        names = [name for name in names if os.path.isfile(name)]
+        if not names:
+            raise ValueError(f"{source}: dataset_files name no file: got {name!r}, need a file that is there")
+        found += names
+    if not found:
+        raise ValueError(f"{source}: dataset_files are missing: got none, need one or more")
+    return found
+
+
+def choice(op: str, argument: str, value: Any, known: Sequence[str]) -> str:
+    """One of the words that are known."""
+    if value not in known:
+        raise ValueError(
+            f"{op}: {argument} is unknown: got {value!r}, need " + ", ".join(repr(word) for word in known)
+        )
+    return value
+
+
+def check_shards(source: str, num_shards: Any, shard_id: Any) -> None:
+    """num_shards and shard_id, which go together."""
+    optional_integer(source, "num_shards", num_shards, 1)
+    optional_integer(source, "shard_id", shard_id, 0)
+    if (num_shards is None) != (shard_id is None):
+        raise RuntimeError(
+            f"{source}: num_shards and shard_id belong together: got one of them, need both or none"
+        )
+
+
+def file_options(
+    source: str, num_samples: Any, workers: Any, shuffle: Any, num_shards: Any, shard_id: Any, cache: Any
+) -> tuple:
+    """The arguments of sources that read files from beginning to end, as the engine takes them."""
+    from . import config
+
+    refuse_unsupported(source, cache=cache)
+    check_workers(source, workers)
+    check_shards(source, num_shards, shard_id)
+    word = getattr(shuffle, "value", shuffle)
+    kinds = {None: 2, True: 2, "global": 2, "files": 1, False: 0}
+    if not isinstance(word, (bool, str, type(None))):
+        raise TypeError(
+            f"{source}: shuffle has the wrong type: got {type(shuffle).__name__}, need bool or Shuffle"
+        )
+    if word not in kinds:
+        raise ValueError(
+            f"{source}: shuffle is not supported: got {shuffle}, need bool, Shuffle.GLOBAL or Shuffle.FILES"
+        )
+    samples = optional_integer(source, "num_samples", num_samples, 0) or 0
+    lanes = workers or config.get_num_parallel_workers()  # type: ignore[attr-defined]
+    return samples, kinds[word], num_shards, shard_id, lanes
 
 
 _told: set[str] = set()

@@ -57,6 +57,8 @@ def get_prefetch_size() -> int:
     return _core.data.prefetch_size()
 
 
+# What settings with an effect are for.
+_EFFECTS = {"num_parallel_workers": "how many files of rows are read side by side"}
 # name -> (value at the start, accepted type, parameter of the setter)
 _KEPT: dict[str, tuple[Any, type, str]] = {
     "num_parallel_workers": (8, int, "num"),
@@ -105,7 +107,8 @@ def _make_pair(name: str, start: Any, kind: type, argument: str) -> None:
         _values[name] = value
 
     get.__name__, get.__doc__ = f"get_{name}", f"The setting {name}."
-    set_.__name__, set_.__doc__ = f"set_{name}", f"Keeps the setting {name}, which has no effect here."
+    effect = _EFFECTS.get(name, "which has no effect here")
+    set_.__name__, set_.__doc__ = f"set_{name}", f"Keeps the setting {name}, {effect}."
     set_.__signature__ = signature  # type: ignore[attr-defined]
     globals()[get.__name__], globals()[set_.__name__] = get, set_
     __all__.extend([get.__name__, set_.__name__])

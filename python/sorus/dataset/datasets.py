@@ -15,7 +15,7 @@ from .._errors import told_by_constructor
 from . import config
 from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported, tell_of_one_lane
 from .iterators import DictIterator, TupleIterator
-from .samplers import build_sampler
+from .samplers import DistributedSampler, build_sampler
 from .transforms.transforms import flatten_operations
 
 __all__ = [
@@ -491,8 +491,48 @@ class ConcatDataset(Dataset):
 
     def __init__(self, datasets: Sequence[Dataset]):
         _check_datasets("concat", datasets)
+        super().__init__(self._joined(datasets), datasets)
+
+    @staticmethod
+    def _joined(datasets: Sequence[Dataset]) -> Any:
         first, *rest = datasets
-        super().__init__(first.pipeline.concat([d.pipeline for d in rest]), datasets)
+        return first.pipeline.concat([d.pipeline for d in rest])
+
+    def use_sampler(self, sampler: Any) -> None:
+        """One shard of all rows together: a DistributedSampler without shuffle and num_samples.
+
+        Row i of the whole goes to shard i modulo their number, so that samples of a PaddedDataset behind the
+        others make shards equally long.
+        """
+        if not isinstance(sampler, DistributedSampler):
+            raise TypeError(
+                f"concat: sampler has the wrong type: got {type(sampler).__name__}, need DistributedSampler"
+            )
+        if sampler.shuffle or sampler.num_samples is not None:
+            raise ValueError(
+                "concat: sampler must neither shuffle nor limit: "
+                f"got shuffle={sampler.shuffle} and num_samples={sampler.num_samples}, need False and None"
+            )
+        shards, rows, parts = sampler.num_shards, 0, []
+        for child in self.children:
+            if not isinstance(child, MappableDataset) or child._make is None:
+                raise TypeError(
+                    f"concat: a dataset cannot be sharded: got {type(child).__name__}, "
+                    "need sources that can be read in any order"
+                )
+            part = copy.copy(child)
+            size = child.get_dataset_size()
+            part.use_sampler(
+                DistributedSampler(shards, sampler.shard_id, shuffle=False, offset=rows % shards)
+            )
+            rows += size
+            if part.get_dataset_size() > 0:
+                parts.append(part)
+        if not parts:
+            raise ValueError(
+                f"concat: a shard is empty: got {rows} rows, need one for each shard"
+            )
+        self.pipeline, self._size = self._joined(parts), None
 
 
 class ZipDataset(Dataset):

@@ -1,12 +1,25 @@
-"""Sources of rows that files of the project's and other formats hold."""
+"""Sources of rows in files of a standard format: MindRecord, TFRecord and CSV."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+from .._core import data as _data
 from .._core import mindrecord as _mindrecord
-from ._arguments import check_workers, integer, names_of, refuse_unsupported, row_options
+from ._arguments import (
+    check_workers,
+    choice,
+    file_options,
+    files_of,
+    flag,
+    integer,
+    names_of,
+    refuse_unsupported,
+    row_options,
+    text,
+)
 from .datasets import Dataset, MappableDataset, Shuffle
 from .samplers import (
     BuiltinSampler,
@@ -16,8 +29,118 @@ from .samplers import (
     SubsetSampler,
     build_sampler,
 )
+from .schema import Schema
 
-__all__ = ["MindDataset"]
+__all__ = ["CSVDataset", "MindDataset", "TFRecordDataset"]
+
+_COMPRESSIONS = ("", "GZIP", "ZLIB")  # as the engine numbers them
+
+
+class TFRecordDataset(Dataset):
+    """Rows of TFRecord files, each a message tf.Example, in order of the files' names.
+
+    Columns are the features of the first row in order of their names: int64, float32 or, for bytes, uint8, of
+    shape (n,); or those of a `schema`, an object or a file, with its types and shapes. Shards are whole files
+    unless `shard_equal_rows`. `num_parallel_workers` files, or as many as the configuration says, give a row
+    in turn.
+    """
+
+    def __init__(
+        self,
+        dataset_files: str | list[str],
+        schema: str | Schema | None = None,
+        columns_list: list[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        shard_equal_rows: bool = False,
+        cache: Any = None,
+        compression_type: str | None = None,
+    ):
+        source = "TFRecordDataset"
+        options = file_options(
+            source, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
+        packed = choice(source, "compression_type", compression_type or "", _COMPRESSIONS)
+        if schema is not None and not isinstance(schema, Schema):
+            schema = Schema(schema)
+        self.dataset_files = files_of(source, dataset_files)
+        super().__init__(
+            _data.tfrecord_files(
+                self.dataset_files,
+                None if schema is None else schema.columns,
+                names_of(source, "columns_list", columns_list),
+                flag(source, "shard_equal_rows", shard_equal_rows or False),
+                _COMPRESSIONS.index(packed),
+                options,
+            )
+        )
+
+
+class CSVDataset(Dataset):
+    """Rows of CSV files, in order of the files' names.
+
+    `column_names` absent, the first row of each file has them. Columns are strings, or of the types of
+    `column_defaults`: int32, float32 or strings; a default takes the place of an empty number.
+    `num_parallel_workers` files, or as many as the configuration says, give a row in turn.
+    """
+
+    def __init__(
+        self,
+        dataset_files: str | list[str],
+        field_delim: str = ",",
+        column_defaults: Sequence[int | float | str] | None = None,
+        column_names: list[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ):
+        source = "CSVDataset"
+        options = file_options(
+            source, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
+        delimiter = "," if field_delim is None else text(source, "field_delim", field_delim)
+        if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+            raise ValueError(
+                f"{source}: field_delim is wrong: got {delimiter!r}, need one ASCII character, "
+                "neither a quote nor an end of a line"
+            )
+        self.dataset_files = files_of(source, dataset_files)
+        super().__init__(
+            _data.csv_files(
+                self.dataset_files,
+                delimiter,
+                _csv_defaults(source, column_defaults),
+                names_of(source, "column_names", column_names),
+                options,
+            )
+        )
+
+
+def _csv_defaults(source: str, defaults: Any) -> list[Any]:
+    if defaults is None:
+        return []
+    if not isinstance(defaults, (list, tuple)):
+        raise TypeError(
+            f"{source}: column_defaults have the wrong type: got {type(defaults).__name__}, need a list"
+        )
+    for value in defaults:
+        if not isinstance(value, (str, int, float)):
+            raise TypeError(
+                f"{source}: column_defaults have the wrong type: got {type(value).__name__}, "
+                "need int, float or str"
+            )
+        if isinstance(value, int) and not -(2**31) <= value < 2**31:
+            raise ValueError(
+                f"{source}: column_defaults are out of range: got {value}, need ints that int32 holds"
+            )
+    return list(defaults)
+
 
 # Where files or the rows within them are shuffled, as the engine numbers it.
 _FILE_SHUFFLES = {Shuffle.FILES: 0, Shuffle.INFILE: 1}

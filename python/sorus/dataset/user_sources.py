@@ -11,7 +11,7 @@ from .._core import data as _data
 from ._arguments import check_workers, names_of, refuse_unsupported, row_options, tell_of_one_lane
 from .datasets import Dataset, MappableDataset
 
-__all__ = ["GeneratorDataset", "NumpySlicesDataset"]
+__all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]
 
 
 def _rows(column: Any) -> Any:
@@ -168,3 +168,34 @@ class GeneratorDataset(MappableDataset):
         return (
             Dataset.split(self, sizes, randomize) if self._make is None else super().split(sizes, randomize)
         )
+
+
+class PaddedDataset(GeneratorDataset):
+    """Samples, a dict of values by column each, to be added to another dataset: `data + padded`.
+
+    concat() with a dataset whose sampler shards it, and use_sampler() of the result, spread all rows evenly.
+    """
+
+    def __init__(self, padded_samples: list[dict[str, Any]]):
+        if not isinstance(padded_samples, list):
+            raise TypeError(
+                f"PaddedDataset: padded_samples have the wrong type: got {type(padded_samples).__name__}, "
+                "need a list of dicts"
+            )
+        if not padded_samples:
+            raise ValueError("PaddedDataset: padded_samples are missing: got none, need one or more")
+        for sample in padded_samples:
+            if not isinstance(sample, dict):
+                raise TypeError(
+                    f"PaddedDataset: padded_samples have the wrong type: got {type(sample).__name__}, "
+                    "need dicts"
+                )
+            if set(sample) != set(padded_samples[0]):
+                raise ValueError(
+                    "PaddedDataset: samples have different columns: "
+                    f"got {sorted(sample)}, need {sorted(padded_samples[0])}"
+                )
+        names = list(padded_samples[0])
+        rows = [tuple(sample[name] for name in names) for sample in padded_samples]
+        super().__init__(rows, names, shuffle=False)
+        self.padded_samples = padded_samples

@@ -72,6 +72,8 @@ class WireReader {
     if (f.type != 2) fail(f.offset, "a text");
     return std::string(f.bytes);
   }
+  /// A number of a packed list, which stands there without a tag.
+  [[nodiscard]] uint64_t bare_varint() { return varint(); }
   [[noreturn]] void fail(uint64_t at, std::string_view need) const {
     raise<IOError>("{}: file is damaged or of another kind: got unreadable data at byte {}, need {}", file_,
                    at, need);

@@ -1,0 +1,3 @@
+"""An older path of names of `dataset`."""
+
+from ..file_sources import *  # noqa: F403

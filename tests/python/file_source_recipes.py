@@ -1,0 +1,195 @@
+"""Files and ways to read them, for the genuine MindSpore to record and for the tests to compare.
+
+`write` makes the files; `CASES` names what is read: a function of the module `dataset`, which is the genuine
+one or ours. Nothing here depends on either.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pathlib
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+_TABLE = []
+for _i in range(256):
+    for _ in range(8):
+        _i = _i >> 1 ^ (0x82F63B78 if _i & 1 else 0)
+    _TABLE.append(_i)
+
+
+def _masked_crc(data: bytes) -> bytes:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def record(data: bytes) -> bytes:
+    """A record of a TFRecord file."""
+    length = struct.pack("<Q", len(data))
+    return length + _masked_crc(length) + data + _masked_crc(data)
+
+
+def _varint(value: int) -> bytes:
+    value &= 2**64 - 1
+    out = b""
+    while value >= 128:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def _field(number: int, data: bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(data)) + data
+
+
+def _feature(values: Any, packed: bool) -> bytes:
+    if values and isinstance(values[0], bytes):
+        return _field(1, b"".join(_field(1, value) for value in values))
+    if values and isinstance(values[0], float):
+        parts = [struct.pack("<f", value) for value in values]
+        joined = _field(1, b"".join(parts)) if packed else b"".join(_varint(13) + part for part in parts)
+        return _field(2, joined)
+    parts = [_varint(value) for value in values]
+    return _field(3, _field(1, b"".join(parts)) if packed else b"".join(_varint(8) + part for part in parts))
+
+
+def example(values: dict[str, Any], packed: bool = True) -> bytes:
+    """A message tf.Example: lists of bytes, float or int by name; an empty list is one of int."""
+    entries = [
+        _field(1, name.encode()) + _field(2, _feature(value, packed)) for name, value in values.items()
+    ]
+    return _field(1, b"".join(_field(1, entry) for entry in entries))
+
+
+_RICH = {"z": [1, 2, 3], "a": [1.5], "m": [b"hi", b"you"], "n": [-5], "e": []}
+_CLUE = {
+    "AFQMC": {"sentence1": "s1", "sentence2": "s2", "label": "0", "id": 3},
+    "TNEWS": {"label": "102", "label_desc": "news", "sentence": "S", "keywords": "k", "id": 0},
+    "WSC": {
+        "target": {"span2_index": 37, "span1_index": 5, "span1_text": "s1", "span2_text": "s2"},
+        "idx": 0,
+        "label": "false",
+        "text": "T",
+    },
+    "CSL": {"id": 1, "abst": "A", "keyword": ["k1", "k2"], "label": "0"},
+}
+
+
+def write(folder: pathlib.Path) -> None:
+    """All files of the cases."""
+    for letter, rows in (("a", 5), ("b", 3), ("c", 4)):
+        (folder / f"{letter}.txt").write_text("".join(f"{letter}{i}\n" for i in range(rows)))
+        records = b"".join(record(example({"x": [f"{letter}{i}".encode()]})) for i in range(rows))
+        (folder / f"{letter}.tf").write_bytes(records)
+        (folder / f"{letter}.gz").write_bytes(gzip.compress(records))
+        (folder / f"{letter}.zlib").write_bytes(zlib.compress(records))
+    (folder / "odd.txt").write_bytes(b"x\n\n  \ny\r\nz")
+    (folder / "rich.tf").write_bytes(
+        record(example(_RICH)) + record(example({**_RICH, "z": [4], "m": [b"q"]}, packed=False))
+    )
+    schema = {"datasetType": "TF", "numRows": 1, "columns": {"z": {"type": "int64", "rank": 1, "shape": [3]}}}
+    (folder / "schema.json").write_text(json.dumps(schema))
+    (folder / "header.csv").write_text("a,b\n1,2\n3,4\n")
+    (folder / "quotes.csv").write_bytes(b'"a,b","c ""q"""\r\n"d\ne",\r\r\n\n,f')
+    (folder / "numbers.csv").write_text("1,2.5,hi\n -4,1e3,yo\n")
+    for task, line in _CLUE.items():
+        (folder / f"{task}.json").write_text(json.dumps(line) + "\n\n" + json.dumps(line) + "\n")
+
+
+def _orders(kind: str, ending: str, **more: Any) -> dict[str, Callable]:
+    """The same ways of reading files a, b and c."""
+
+    def read(ds: Any, **arguments: Any) -> Any:
+        return getattr(ds, kind)([f"{name}.{ending}" for name in "cab"], **more, **arguments)
+
+    cases: dict[str, Callable] = {}
+    for workers in (1, 2):
+        cases[f"plain {workers}"] = lambda ds, w=workers: read(ds, shuffle=False, num_parallel_workers=w)
+        cases[f"files {workers}"] = lambda ds, w=workers: read(
+            ds, shuffle=ds.Shuffle.FILES, num_parallel_workers=w
+        )
+        cases[f"global {workers}"] = lambda ds, w=workers: read(ds, num_parallel_workers=w)
+    for shard in range(2):
+        arguments = {"num_shards": 2, "shard_id": shard, "num_parallel_workers": 1}
+        cases[f"shard {shard}"] = lambda ds, a=arguments: read(ds, shuffle=False, **a)
+        cases[f"shard of files {shard}"] = lambda ds, a=arguments: read(ds, shuffle=ds.Shuffle.FILES, **a)
+    cases["samples"] = lambda ds: read(ds, shuffle=False, num_samples=4, num_parallel_workers=1)
+    cases["samples, shuffled"] = lambda ds: read(ds, num_samples=4, num_parallel_workers=1)
+    return {f"{kind} {ending} {name}": case for name, case in cases.items()}
+
+
+def _schema(ds: Any, *columns: Any) -> Any:
+    made = ds.Schema()
+    for column in columns:
+        made.add_column(*column)
+    return made
+
+
+CASES: dict[str, Callable] = {
+    **_orders("TextFileDataset", "txt"),
+    **_orders("TFRecordDataset", "tf"),
+    "gzip": lambda ds: ds.TFRecordDataset(
+        ["a.gz", "b.gz"], shuffle=False, num_parallel_workers=1, compression_type="GZIP"
+    ),
+    "zlib": lambda ds: ds.TFRecordDataset(
+        ["a.zlib", "b.zlib"], shuffle=False, num_parallel_workers=1, compression_type="ZLIB"
+    ),
+    "equal rows": lambda ds: ds.TFRecordDataset(
+        ["a.tf", "b.tf", "c.tf"], shuffle=False, num_shards=2, shard_id=1, shard_equal_rows=True
+    ),
+    "lines": lambda ds: ds.TextFileDataset("odd.txt", shuffle=False),
+    "glob": lambda ds: ds.TextFileDataset("[ab].txt", shuffle=False, num_parallel_workers=1),
+    "features": lambda ds: ds.TFRecordDataset("rich.tf", shuffle=False),
+    "columns": lambda ds: ds.TFRecordDataset("rich.tf", columns_list=["m", "a"], shuffle=False),
+    "schema file": lambda ds: ds.TFRecordDataset("rich.tf", "schema.json", shuffle=False),
+    "schema": lambda ds: ds.TFRecordDataset(
+        "rich.tf",
+        _schema(ds, ("z", "int16"), ("a", "float64", []), ("m", "string"), ("n", "uint64", [1])),
+        shuffle=False,
+    ),
+    "header": lambda ds: ds.CSVDataset("header.csv", shuffle=False),
+    "typed header": lambda ds: ds.CSVDataset("header.csv", column_defaults=[1], shuffle=False),
+    "quotes": lambda ds: ds.CSVDataset("quotes.csv", column_names=["x", "y"], shuffle=False),
+    "numbers": lambda ds: ds.CSVDataset(
+        "numbers.csv", column_names=["x", "y", "z"], column_defaults=[0, 0.0, ""], shuffle=False
+    ),
+    **{
+        f"{task} {usage}": lambda ds, t=task, u=usage: ds.CLUEDataset(f"{t}.json", t, u, shuffle=False)
+        for task in _CLUE
+        for usage in ("train", "test")
+    },
+    "padded": lambda ds: ds.PaddedDataset([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
+    **{f"padded shard {shard}": lambda ds, s=shard: _padded_shard(ds, s) for shard in range(3)},
+}
+
+
+def _padded_shard(ds: Any, shard: int) -> Any:
+    rows = ds.NumpySlicesDataset([10, 11, 12, 13], "x", shuffle=False)
+    whole = rows + ds.PaddedDataset([{"x": 0}, {"x": 1}])
+    whole.use_sampler(ds.DistributedSampler(3, shard, shuffle=False, num_samples=None))
+    return whole
+
+
+def read(ds: Any, name: str, epochs: int = 2) -> dict[str, Any]:
+    """What a case gives: size, names, and rows of some epochs as [dtype, shape, values]."""
+    ds.config.set_seed(7)
+    dataset = CASES[name](ds)
+    result = {"size": dataset.get_dataset_size(), "names": dataset.get_col_names(), "epochs": []}
+    ds.config.set_seed(7)
+    iterator = dataset.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
+    for _ in range(epochs):
+        rows = [
+            [
+                [value.dtype.kind + str(value.dtype.itemsize), list(value.shape), value.ravel().tolist()]
+                for value in row
+            ]
+            for row in iterator
+        ]
+        result["epochs"].append(rows)
+    return result
