@@ -1,12 +1,15 @@
 #include "sorus/data/sources/file_sources.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "binding/dataset.h"
 #include "binding/release_gil.h"
+#include "sorus/data/sources/image_sources.h"
 
 /// Sources that read rows from files, as Python sees them.
 namespace sorus::python {
@@ -49,10 +52,34 @@ void bind_schema(nb::module_& m) {
       .def_ro("num_rows", &data::RecordSchema::num_rows);
 }
 
+/// Images with what files say about them. The sampler is one of the package.
+void bind_annotated_images(nb::module_& m) {
+  m.def("coco", [](const std::string& folder, const std::string& file, const std::string& task, bool decode,
+                   nb::handle sampler) {
+    data::SourceOptions options{.sampler = sampler_of(sampler)};
+    return without_gil([&] { return data::coco(folder, file, task, decode, options); });
+  });
+  m.def("coco_classes", [](const std::string& file, const std::string& task) {
+    return without_gil([&] { return data::coco_classes(file, task); });
+  });
+  m.def("celeba", [](const std::string& folder, const std::string& usage, const Names& extensions,
+                     bool decode, nb::handle sampler) {
+    data::SourceOptions options{.sampler = sampler_of(sampler)};
+    return without_gil([&] { return data::celeba(folder, usage, extensions, decode, options); });
+  });
+  m.def("manifest", [](const std::string& file, const std::string& usage, const data::ClassIndexing& classes,
+                       bool decode, nb::handle sampler) {
+    data::SourceOptions options{.sampler = sampler_of(sampler)};
+    return without_gil([&] { return data::manifest(file, usage, classes, decode, options); });
+  });
+  m.def("manifest_classes", &data::manifest_classes);
+}
+
 }  // namespace
 
 void bind_file_sources(nb::module_& m) {
   bind_schema(m);
+  bind_annotated_images(m);
   m.def("text_files", [](Names files, const nb::tuple& options) {
     return data::text_files(std::move(files), options_of(options));
   });

@@ -81,8 +81,68 @@ _CLUE = {
 }
 
 
+_BOXES = (
+    (11, 3, [1, 2, 3.5, 4], 0, [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10]]),
+    (22, 7, [5, 6, 7, 8], 1, {"counts": [1, 2, 3], "size": [3, 4]}),
+    (11, 7, [9, 9, 9, 9], 0, [[0.5, 1]]),
+)
+
+
+def coco() -> dict[str, Any]:
+    """Annotations for all tasks but Panoptic; image 33 has none."""
+    return {
+        "images": [{"id": i, "file_name": f"{i}.jpg", "height": 5, "width": 6} for i in (22, 11, 33)],
+        "categories": [
+            {"id": 7, "name": "dog", "supercategory": "a", "isthing": 1},
+            {"id": 3, "name": "cat", "supercategory": "a", "isthing": 0},
+        ],
+        "annotations": [
+            {
+                "id": i,
+                "image_id": image,
+                "category_id": category,
+                "bbox": box,
+                "iscrowd": crowd,
+                "area": 5,
+                "segmentation": polygons,
+                "keypoints": [i, 2, 1] * 17,
+                "num_keypoints": i + 1,
+                "caption": f"says {i}",
+            }
+            for i, (image, category, box, crowd, polygons) in enumerate(_BOXES)
+        ],
+    }
+
+
+def _write_images(folder: pathlib.Path) -> None:
+    for i in (11, 22, 33):
+        (folder / f"{i}.jpg").write_bytes(b"\xff\xd8\xff\xe0" + str(i).encode())
+    annotations = coco()
+    (folder / "coco.json").write_text(json.dumps(annotations))
+    segments = [
+        {"id": i, "category_id": category, "area": 9 - i, "bbox": box, "iscrowd": crowd}
+        for i, (_, category, box, crowd, _) in enumerate(_BOXES)
+    ]
+    annotations["annotations"] = [{"image_id": 11, "file_name": "11.png", "segments_info": segments}]
+    (folder / "panoptic.json").write_text(json.dumps(annotations))
+    (folder / "list_attr_celeba.txt").write_text("3\nA B C\n11.jpg  1 -1  1\n22.jpg -1 -1 1\n33.jpg 1 1 -1\n")
+    (folder / "list_eval_partition.txt").write_text("11.jpg 0\n22.jpg 1\n33.jpg 2\n")
+    lines = [
+        {"source": str(folder / f"{image}.jpg"), "usage": usage, "annotation": [{"name": n} for n in labels]}
+        for image, usage, labels in (
+            (11, "train", ["dog"]),
+            (22, "TRAIN", ["cat"]),
+            (33, "eval", ["cat", "dog"]),
+            (33, "train", ["cat", "ape"]),
+            (33, "inference", []),
+        )
+    ]
+    (folder / "images.manifest").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def write(folder: pathlib.Path) -> None:
     """All files of the cases."""
+    _write_images(folder)
     for letter, rows in (("a", 5), ("b", 3), ("c", 4)):
         (folder / f"{letter}.txt").write_text("".join(f"{letter}{i}\n" for i in range(rows)))
         records = b"".join(record(example({"x": [f"{letter}{i}".encode()]})) for i in range(rows))
@@ -164,9 +224,32 @@ CASES: dict[str, Callable] = {
         for task in _CLUE
         for usage in ("train", "test")
     },
+    **{
+        f"coco {task}": lambda ds, t=task: ds.CocoDataset(".", "coco.json", t, shuffle=False)
+        for task in ("Detection", "Stuff", "Keypoint", "Captioning")
+    },
+    "coco shuffled": lambda ds: ds.CocoDataset(".", "coco.json"),
+    "coco Panoptic": lambda ds: ds.CocoDataset(".", "panoptic.json", "Panoptic", shuffle=False),
+    **{
+        f"celeba {usage}": lambda ds, u=usage: ds.CelebADataset(".", usage=u, shuffle=False)
+        for usage in ("all", "train", "valid", "test")
+    },
+    "celeba shard": lambda ds: ds.CelebADataset(".", shuffle=False, num_shards=2, shard_id=1),
+    "celeba extensions": lambda ds: ds.CelebADataset(".", shuffle=False, extensions=[".jpg"]),
+    **{
+        f"manifest {usage}": lambda ds, u=usage: ds.ManifestDataset("images.manifest", u, shuffle=False)
+        for usage in ("train", "eval")
+    },
+    "manifest classes": lambda ds: ds.ManifestDataset(
+        "images.manifest", class_indexing={"dog": 5, "cat": 2}, shuffle=False
+    ),
     "padded": lambda ds: ds.PaddedDataset([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
     **{f"padded shard {shard}": lambda ds, s=shard: _padded_shard(ds, s) for shard in range(3)},
 }
+
+
+# Cases whose classes are compared too.
+CLASSES = ("coco Detection", "coco Panoptic", "manifest train", "manifest eval", "manifest classes")
 
 
 def _padded_shard(ds: Any, shard: int) -> Any:
@@ -181,6 +264,8 @@ def read(ds: Any, name: str, epochs: int = 2) -> dict[str, Any]:
     ds.config.set_seed(7)
     dataset = CASES[name](ds)
     result = {"size": dataset.get_dataset_size(), "names": dataset.get_col_names(), "epochs": []}
+    if name in CLASSES:
+        result["classes"] = [dataset.get_class_indexing(), dataset.num_classes()]
     ds.config.set_seed(7)
     iterator = dataset.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
     for _ in range(epochs):

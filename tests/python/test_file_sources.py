@@ -100,6 +100,27 @@ def test_empty_numbers_are_the_defaults(files):
         (lambda: ds.Schema().parse_columns(3), RuntimeError, "need a dict or a list"),
         (lambda: ds.Schema().from_json({"datasetType": "TF"}), RuntimeError, "columns are missing"),
         (lambda: ds.Schema().from_json({"columns": {}, "foo": 1}), RuntimeError, "a key is unknown"),
+        (lambda: ds.CocoDataset(".", "none.json"), ValueError, "annotation_file cannot be read"),
+        (lambda: ds.CocoDataset(".", "coco.json", "Dance"), ValueError, "task is unknown"),
+        (
+            lambda: ds.CocoDataset(".", "coco.json", extra_metadata=True),
+            NotImplementedError,
+            "extra_metadata",
+        ),
+        (
+            lambda: ds.CocoDataset(".", "coco.json", "Stuff").get_class_indexing(),
+            NotImplementedError,
+            "no classes",
+        ),
+        (lambda: ds.CelebADataset(".", usage="none"), ValueError, "usage is unknown"),
+        (lambda: ds.CelebADataset("none"), OSError, "does not exist"),
+        (lambda: ds.CelebADataset(".", extensions=[".png"]), OSError, "names no images"),
+        (lambda: ds.ManifestDataset("images.manifest", "inference"), OSError, "names no images"),
+        (
+            lambda: ds.ManifestDataset("images.manifest", class_indexing={"a": "b"}),
+            TypeError,
+            "class_indexing",
+        ),
         (lambda: ds.PaddedDataset([]), ValueError, "padded_samples are missing"),
         (lambda: ds.PaddedDataset([{"a": 1}, {"b": 1}]), ValueError, "different columns"),
     ],
@@ -120,6 +141,71 @@ def test_damaged_rows_are_errors_that_name_file_and_place(files):
     (files / "bad.txt").write_bytes(b"\xff\n")
     with pytest.raises(ValueError, match="bytes that are not UTF-8"):
         rows(ds.TextFileDataset("bad.txt", shuffle=False))
+
+
+def damaged(content, rounds=150):
+    """Copies of a text, cut or with a few characters changed."""
+    draw = numpy.random.RandomState(3)
+    for i in range(rounds):
+        text = bytearray(content)
+        if i % 3 == 0:
+            text = text[: draw.randint(len(text))]
+        for place in draw.randint(len(content), size=1 + i % 4):
+            if place < len(text):
+                text[place] = draw.randint(32, 127) if i % 2 else draw.randint(256)
+        yield bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("coco.json", lambda: ds.CocoDataset(".", "coco.json", shuffle=False)),
+        ("coco.json", lambda: ds.CocoDataset(".", "coco.json", "Stuff", shuffle=False)),
+        ("coco.json", lambda: ds.CocoDataset(".", "coco.json", "Keypoint", shuffle=False)),
+        ("panoptic.json", lambda: ds.CocoDataset(".", "panoptic.json", "Panoptic", shuffle=False)),
+        ("images.manifest", lambda: ds.ManifestDataset("images.manifest", shuffle=False)),
+        ("list_attr_celeba.txt", lambda: ds.CelebADataset(".", shuffle=False)),
+        ("list_eval_partition.txt", lambda: ds.CelebADataset(".", usage="train", shuffle=False)),
+    ],
+)
+def test_damaged_annotations_give_rows_or_typed_errors(files, name, make):
+    whole = (files / name).read_bytes()
+    refused = 0
+    for content in damaged(whole):
+        (files / name).write_bytes(content)
+        try:
+            for row in make().create_tuple_iterator(num_epochs=1, output_numpy=True):
+                assert row[0].dtype == numpy.uint8
+        except (OSError, ValueError, RuntimeError) as error:
+            assert type(error) is not RuntimeError or "internal" not in str(error)
+            refused += 1
+    assert refused > 10
+
+
+def test_wrong_annotations_are_named(files):
+    def refusal(change, task="Detection"):
+        annotations = recipes.coco()
+        change(annotations["annotations"][0])
+        (files / "bad.json").write_text(json.dumps(annotations))
+        with pytest.raises(OSError, match="CocoDataset: file 'bad.json'") as error:
+            ds.CocoDataset(".", "bad.json", task)
+        return str(error.value)
+
+    assert "unknown image in annotation 0: got 99" in refusal(lambda a: a.update(image_id=99))
+    assert "unknown category in annotation 0: got 99" in refusal(lambda a: a.update(category_id=99))
+    assert "lacks 'bbox' in annotation 0" in refusal(lambda a: a.pop("bbox"))
+    assert "wrong 'bbox' in annotation 0: got string" in refusal(lambda a: a.update(bbox="x"))
+    assert "lacks 'counts'" in refusal(lambda a: a.update(iscrowd=1), "Stuff")
+    assert "lacks 'caption'" in refusal(lambda a: a.pop("caption"), "Captioning")
+    (files / "list_attr_celeba.txt").write_text("1\nA B\n11.jpg 1 2\n")
+    with pytest.raises(OSError, match="list_attr_celeba.txt' has a wrong attribute in line 3: got '2'"):
+        ds.CelebADataset(".")
+    (files / "x.manifest").write_text('{"source": 1}\n')
+    with pytest.raises(OSError, match="x.manifest' has a wrong line 1"):
+        ds.ManifestDataset("x.manifest")
+    (files / "22.jpg").unlink()
+    with pytest.raises(OSError, match="22.jpg' cannot be opened"):
+        rows(ds.CocoDataset(".", "coco.json", shuffle=False))
 
 
 def test_schemas_say_what_was_said_to_them():
@@ -163,6 +249,7 @@ def test_old_paths_lead_to_the_sources():
         ("datasets_text", "TextFileDataset"),
         ("datasets", "Schema"),
         ("datasets_user_defined", "PaddedDataset"),
+        ("datasets_vision", "CocoDataset"),
     ):
         found = getattr(importlib.import_module(f"sorus.dataset.engine.{module}"), name)
         assert found is getattr(ds, name)

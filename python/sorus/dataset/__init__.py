@@ -5,6 +5,7 @@ The engine is compiled (`docs/rooms/data.md`); these classes name its parts as M
 
 from . import config, engine, transforms, vision
 from .._core import data as _data
+from .annotation_sources import CelebADataset, CocoDataset, ManifestDataset
 from .datasets import (
     BatchDataset,
     ConcatDataset,
@@ -57,8 +58,10 @@ __all__ = [
     "BuiltinSampler",
     "CLUEDataset",
     "CSVDataset",
+    "CelebADataset",
     "Cifar100Dataset",
     "Cifar10Dataset",
+    "CocoDataset",
     "ConcatDataset",
     "Dataset",
     "DictIterator",
@@ -70,6 +73,7 @@ __all__ = [
     "ImageFolderDataset",
     "Iterator",
     "KMnistDataset",
+    "ManifestDataset",
     "MapDataset",
     "MappableDataset",
     "MindDataset",

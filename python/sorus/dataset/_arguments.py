@@ -152,6 +152,34 @@ def file_options(
     return samples, kinds[word], num_shards, shard_id, lanes
 
 
+def endings(source: str, extensions: Any) -> list[str]:
+    """Endings of files that count; none: all."""
+    if extensions is None:
+        return []
+    if not isinstance(extensions, (list, tuple)):
+        raise TypeError(
+            f"{source}: extensions have the wrong type: got {type(extensions).__name__}, need a list of str"
+        )
+    return [text(source, "extensions", ending) for ending in extensions]
+
+
+def class_numbers(source: str, class_indexing: Any) -> dict[str, int]:
+    """Names of classes and the labels that they are to have."""
+    if class_indexing is None:
+        return {}
+    if not isinstance(class_indexing, dict):
+        raise TypeError(
+            f"{source}: class_indexing has the wrong type: got {type(class_indexing).__name__}, need a dict"
+        )
+    for name, label in class_indexing.items():
+        text(source, "class_indexing", name)
+        if not -(2**31) <= integer(source, "class_indexing", label) < 2**31:
+            raise ValueError(
+                f"{source}: class_indexing is out of range: got {label}, need labels that int32 holds"
+            )
+    return dict(class_indexing)
+
+
 _told: set[str] = set()
 
 

@@ -529,9 +529,7 @@ class ConcatDataset(Dataset):
             if part.get_dataset_size() > 0:
                 parts.append(part)
         if not parts:
-            raise ValueError(
-                f"concat: a shard is empty: got {rows} rows, need one for each shard"
-            )
+            raise ValueError(f"concat: a shard is empty: got {rows} rows, need one for each shard")
         self.pipeline, self._size = self._joined(parts), None
 
 

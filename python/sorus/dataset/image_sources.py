@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core import data as _data
-from ._arguments import check_workers, flag, folder_of, integer, refuse_unsupported, row_options, text
+from ._arguments import (
+    check_workers,
+    class_numbers,
+    endings,
+    flag,
+    folder_of,
+    refuse_unsupported,
+    row_options,
+    text,
+)
 from .datasets import MappableDataset
 
 __all__ = [
@@ -200,11 +209,11 @@ class ImageFolderDataset(MappableDataset):
         check_workers(source, num_parallel_workers)
         refuse_unsupported(source, cache=cache, decrypt=decrypt)
         folder, decoded = folder_of(source, dataset_dir), flag(source, "decode", decode)
-        endings = _endings(source, extensions)
-        self._given = _class_numbers(source, class_indexing)
+        ends = endings(source, extensions)
+        self._given = class_numbers(source, class_indexing)
         self._directory = folder
         super().__init__(
-            lambda chosen: _data.image_folder(folder, endings, self._given, decoded, chosen),
+            lambda chosen: _data.image_folder(folder, ends, self._given, decoded, chosen),
             row_options(source, num_samples, shuffle, sampler, num_shards, shard_id),
         )
 
@@ -215,29 +224,3 @@ class ImageFolderDataset(MappableDataset):
     def num_classes(self) -> int:
         """Number of classes."""
         return len(self.get_class_indexing())
-
-
-def _endings(source: str, extensions: Any) -> list[str]:
-    if extensions is None:
-        return []
-    if not isinstance(extensions, (list, tuple)):
-        raise TypeError(
-            f"{source}: extensions have the wrong type: got {type(extensions).__name__}, need a list of str"
-        )
-    return [text(source, "extensions", ending) for ending in extensions]
-
-
-def _class_numbers(source: str, class_indexing: Any) -> dict[str, int]:
-    if class_indexing is None:
-        return {}
-    if not isinstance(class_indexing, dict):
-        raise TypeError(
-            f"{source}: class_indexing has the wrong type: got {type(class_indexing).__name__}, need a dict"
-        )
-    for name, label in class_indexing.items():
-        text(source, "class_indexing", name)
-        if not -(2**31) <= integer(source, "class_indexing", label) < 2**31:
-            raise ValueError(
-                f"{source}: class_indexing is out of range: got {label}, need labels that int32 holds"
-            )
-    return dict(class_indexing)

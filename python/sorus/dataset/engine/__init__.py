@@ -1,5 +1,6 @@
 """Older paths of the names of `dataset`."""
 
+from ..annotation_sources import *  # noqa: F403
 from ..datasets import *  # noqa: F403
 from ..file_sources import *  # noqa: F403
 from ..image_sources import *  # noqa: F403

@@ -56,4 +56,32 @@ struct ImageFolderOptions {
 [[nodiscard]] SORUS_API Dataset qmnist(const std::string& folder, const std::string& usage = "all",
                                        bool compat = true, const SourceOptions& options = {.shuffle = false});
 
+/// Names of the categories of COCO and their numbers, in the order of the file: the id, and for the task
+/// "Panoptic" whether it is a thing.
+using CocoClasses = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+[[nodiscard]] SORUS_API CocoClasses coco_classes(const std::string& annotation_file, const std::string& task);
+/// Images of a folder with annotations of COCO: column image, uint8, and those of the `task`. "Detection":
+/// bbox float32 (n, 4), category_id and iscrowd uint32 (n, 1); "Stuff": segmentation, float32, a line for
+/// each polygon, filled up with -1, and iscrowd; "Keypoint": keypoints, float32, and num_keypoints;
+/// "Panoptic": as "Detection", and area; "Captioning": captions, strings (n, 1). Images without annotations
+/// do not count.
+[[nodiscard]] SORUS_API Dataset coco(const std::string& folder, const std::string& annotation_file,
+                                     const std::string& task = "Detection", bool decode = false,
+                                     const SourceOptions& options = {});
+
+/// CelebA: images of a folder and its list_attr_celeba.txt: columns image, uint8, and attr, uint32, 1 or 0
+/// for each attribute. `usage`: "train", "valid" or "test", as list_eval_partition.txt has it, or "all".
+/// `extensions`: endings of the files that count; none: all.
+[[nodiscard]] SORUS_API Dataset celeba(const std::string& folder, const std::string& usage = "all",
+                                       const std::vector<std::string>& extensions = {}, bool decode = false,
+                                       const SourceOptions& options = {});
+
+/// Images that a manifest lists, a JSON object in each line, for a `usage`: "train", "eval" or "inference".
+/// Columns image, uint8, and label, int32: a number, or as many as the image has. Labels number the names in
+/// order, or as `class_indexing` says, whose names alone count then.
+[[nodiscard]] SORUS_API Dataset manifest(const std::string& file, const std::string& usage = "train",
+                                         const ClassIndexing& class_indexing = {}, bool decode = false,
+                                         const SourceOptions& options = {});
+[[nodiscard]] SORUS_API ClassIndexing manifest_classes(const std::string& file, const std::string& usage);
+
 }  // namespace sorus::data
