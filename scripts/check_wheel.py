@@ -4,9 +4,9 @@
 usage: check_wheel.py WHEEL
 
 The environment gets the wheel and NumPy. In it run `run_check`, the LeNet example for a few steps and a
-training step in graph mode; every library that these load, but for those of glibc and the compiler's run time
-that manylinux promises, must lie in the environment. As root the system's own copies are hidden meanwhile, as
-on a machine without them. Prints the wheel's size and the time of `import sorus`.
+training step in graph mode, and a tokenizer; every library that these load, but for those of glibc and the
+compiler's run time that manylinux promises, must lie in the environment. As root the system's own copies are
+hidden meanwhile, as on a machine without them. Prints the wheel's size and the time of `import sorus`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ BUNDLED = (
     "libjpeg",
     "libpng16",
     "libsqlite3",
+    "libicu",
+    "libsentencepiece",
     "libsorus",
 )
 PROGRAM = """
@@ -47,6 +49,8 @@ step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Adam(net.trainable_par
 images, labels = sorus.ops.ones((8, 1, 8, 8), sorus.float32), Tensor([0, 1, 2, 0, 1, 2, 0, 1], sorus.int32)
 losses = [float(step(images, labels)) for _ in range(5)]
 assert losses[-1] < losses[0], losses
+from sorus.dataset import text
+assert list(text.BasicTokenizer(lower_case=True)("Hi, Ho")) == ["hi", ",", "ho"]
 loaded = {line.split(maxsplit=5)[5].strip() for line in open("/proc/self/maps") if ".so" in line}
 print("\\n".join(sorted("loaded " + name for name in loaded)))
 """

@@ -23,10 +23,6 @@ using Names = std::vector<std::string>;
 struct PySampler {
   data::SamplerPtr sampler;
 };
-/// An operation inside Python.
-struct PyOperation {
-  data::OperationPtr operation;
-};
 
 data::SamplerPtr sampler_of(nb::handle sampler) { return nb::cast<PySampler&>(sampler).sampler; }
 
@@ -552,6 +548,7 @@ void bind_dataset(nb::module_& m) {
   bind_color_operations(data);
   bind_warps(data);
   bind_array_operations(data);
+  bind_text_operations(data);
   bind_datasets(data);
   bind_file_sources(data);
   bind_config(data);

@@ -12,6 +12,13 @@
 /// thread ends it.
 namespace sorus::python {
 
+/// An operation inside Python.
+struct PyOperation {
+  data::OperationPtr operation;
+};
+/// Those on strings, into `_core.data`.
+void bind_text_operations(nb::module_& m);
+
 /// A Python object that any thread may destroy.
 class Held final : public data::Object {
  public:

@@ -3,7 +3,7 @@
 The engine is compiled (`docs/rooms/data.md`); these classes name its parts as MindSpore 2.x does.
 """
 
-from . import config, engine, transforms, vision
+from . import config, engine, text, transforms, vision
 from .._core import data as _data
 from .annotation_sources import CelebADataset, CocoDataset, ManifestDataset
 from .datasets import (
@@ -102,6 +102,7 @@ __all__ = [
     "ZipDataset",
     "config",
     "engine",
+    "text",
     "transforms",
     "vision",
     "zip",
