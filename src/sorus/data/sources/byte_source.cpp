@@ -72,7 +72,7 @@ void ByteSource::inflate_more() {
       fail(stream_.msg ? stream_.msg : "no compressed bytes");
     }
   }
-  bytes_.resize(bytes_.size() - stream_.avail_out);
+  bytes_.erase(bytes_.size() - stream_.avail_out);  // never longer, which the compiler cannot see of a resize
 }
 
 std::string_view ByteSource::peek() {
