@@ -17,7 +17,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The arguments that all of them take, as a tuple: (num_samples, shuffle, num_shards, shard_id, lanes).
+/// The arguments that all of them take, as a tuple: (num_samples, shuffle, num_shards, shard_id, lanes,
+/// sorts_files).
 data::FileOptions options_of(const nb::tuple& given) {
   data::FileOptions options;
   options.num_samples = nb::cast<int64_t>(given[0]);
@@ -25,6 +26,7 @@ data::FileOptions options_of(const nb::tuple& given) {
   if (!given[2].is_none()) options.num_shards = nb::cast<int64_t>(given[2]);
   if (!given[3].is_none()) options.shard_id = nb::cast<int64_t>(given[3]);
   options.lanes = nb::cast<int64_t>(given[4]);
+  options.sorts_files = nb::cast<bool>(given[5]);
   return options;
 }
 

@@ -140,8 +140,33 @@ def _write_images(folder: pathlib.Path) -> None:
     (folder / "images.manifest").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+# Columns of the data sets that have a train.csv and a test.csv.
+_CSV_PARTS = {
+    "AGNewsDataset": 3,
+    "AmazonReviewDataset": 3,
+    "DBpediaDataset": 3,
+    "SogouNewsDataset": 3,
+    "YahooAnswersDataset": 4,
+    "YelpReviewDataset": 2,
+}
+_LINE_PARTS = {"PennTreebankDataset": "ptb.{}.txt", "WikiTextDataset": "wiki.{}.tokens"}
+
+
+def _write_parts(folder: pathlib.Path) -> None:
+    for kind, columns in _CSV_PARTS.items():
+        (folder / kind).mkdir()
+        for part, rows in (("train", "abc"), ("test", "xy")):
+            lines = [",".join(f'"{row}{i} ""q"", z"' for i in range(columns)) for row in rows]
+            (folder / kind / f"{part}.csv").write_text("\n".join(lines))
+    for kind, name in _LINE_PARTS.items():
+        (folder / kind).mkdir()
+        for part in ("train", "test", "valid"):
+            (folder / kind / name.format(part)).write_text(f" \n = {part} = \n\n b \n")
+
+
 def write(folder: pathlib.Path) -> None:
     """All files of the cases."""
+    _write_parts(folder)
     _write_images(folder)
     for letter, rows in (("a", 5), ("b", 3), ("c", 4)):
         (folder / f"{letter}.txt").write_text("".join(f"{letter}{i}\n" for i in range(rows)))
@@ -242,6 +267,17 @@ CASES: dict[str, Callable] = {
     },
     "manifest classes": lambda ds: ds.ManifestDataset(
         "images.manifest", class_indexing={"dog": 5, "cat": 2}, shuffle=False
+    ),
+    **{
+        f"{kind} {usage}": lambda ds, k=kind, u=usage: getattr(ds, k)(
+            k, u, shuffle=False, num_parallel_workers=1
+        )
+        for kind in (*_CSV_PARTS, *_LINE_PARTS)
+        for usage in ("train", "test", "all", None)
+    },
+    "AGNewsDataset shuffled": lambda ds: ds.AGNewsDataset("AGNewsDataset", num_parallel_workers=2),
+    "YelpReviewDataset shuffled": lambda ds: ds.YelpReviewDataset(
+        "YelpReviewDataset", num_parallel_workers=2
     ),
     "padded": lambda ds: ds.PaddedDataset([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
     **{f"padded shard {shard}": lambda ds, s=shard: _padded_shard(ds, s) for shard in range(3)},

@@ -47,12 +47,25 @@ from .samplers import (
     WeightedRandomSampler,
 )
 from .schema import Schema
-from .text_sources import CLUEDataset, TextFileDataset
+from .text_sources import (
+    AGNewsDataset,
+    AmazonReviewDataset,
+    CLUEDataset,
+    DBpediaDataset,
+    PennTreebankDataset,
+    SogouNewsDataset,
+    TextFileDataset,
+    WikiTextDataset,
+    YahooAnswersDataset,
+    YelpReviewDataset,
+)
 from .user_sources import GeneratorDataset, NumpySlicesDataset, PaddedDataset
 
 BatchInfo = _data.BatchInfo
 
 __all__ = [
+    "AGNewsDataset",
+    "AmazonReviewDataset",
     "BatchDataset",
     "BatchInfo",
     "BuiltinSampler",
@@ -63,6 +76,7 @@ __all__ = [
     "Cifar10Dataset",
     "CocoDataset",
     "ConcatDataset",
+    "DBpediaDataset",
     "Dataset",
     "DictIterator",
     "DistributedSampler",
@@ -81,6 +95,7 @@ __all__ = [
     "NumpySlicesDataset",
     "PaddedBatchDataset",
     "PaddedDataset",
+    "PennTreebankDataset",
     "ProjectDataset",
     "QMnistDataset",
     "RandomSampler",
@@ -92,6 +107,7 @@ __all__ = [
     "Shuffle",
     "ShuffleDataset",
     "SkipDataset",
+    "SogouNewsDataset",
     "SubsetRandomSampler",
     "SubsetSampler",
     "TFRecordDataset",
@@ -99,6 +115,9 @@ __all__ = [
     "TextFileDataset",
     "TupleIterator",
     "WeightedRandomSampler",
+    "WikiTextDataset",
+    "YahooAnswersDataset",
+    "YelpReviewDataset",
     "ZipDataset",
     "config",
     "engine",

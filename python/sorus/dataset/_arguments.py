@@ -149,7 +149,7 @@ def file_options(
         )
     samples = optional_integer(source, "num_samples", num_samples, 0) or 0
     lanes = workers or config.get_num_parallel_workers()  # type: ignore[attr-defined]
-    return samples, kinds[word], num_shards, shard_id, lanes
+    return samples, kinds[word], num_shards, shard_id, lanes, True
 
 
 def endings(source: str, extensions: Any) -> list[str]:

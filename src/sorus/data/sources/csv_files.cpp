@@ -186,7 +186,7 @@ Dataset csv_files(std::vector<std::string> files, const CsvOptions& csv, const F
   SORUS_CHECK(csv.delimiter != '"' && csv.delimiter != '\n' && csv.delimiter != '\r', ValueError,
               "{}: delimiter is wrong: got a quote or an end of a line, need another character", kSource);
   std::vector<std::string> names = csv.names;
-  std::sort(files.begin(), files.end());
+  if (options.sorts_files) std::sort(files.begin(), files.end());
   if (names.empty() && !files.empty()) {
     names = header_of(files.front(), csv.delimiter);
     for (const std::string& file : files)

@@ -23,7 +23,8 @@ struct FileOptions {
   /// Shards are equally long ranges of all rows; the last ones begin anew at the first row.
   std::optional<int64_t> num_shards = {};
   std::optional<int64_t> shard_id = {};
-  int64_t lanes = 1;  ///< files that are read side by side, each giving a row in turn
+  bool sorts_files = true;  ///< puts the files in order of their names; else they stand as given
+  int64_t lanes = 1;        ///< files that are read side by side, each giving a row in turn
 };
 
 /// Lines of text files, without their ends: the column text. Empty lines do not count.

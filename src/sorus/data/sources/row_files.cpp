@@ -76,7 +76,7 @@ class RowFilesNode final : public Node, public std::enable_shared_from_this<RowF
   RowFilesNode(std::shared_ptr<const RowFormat> format, std::vector<std::string> files,
                RowFilesOptions options)
       : format_(std::move(format)), files_(std::move(files)), options_(std::move(options)) {
-    std::sort(files_.begin(), files_.end());
+    if (options_.sorts_files) std::sort(files_.begin(), files_.end());
   }
   std::unique_ptr<Stage> start(Run& run) const override {
     return std::make_unique<RowFilesStage>(shared_from_this(), run);

@@ -370,7 +370,7 @@ class TfRecordFormat final : public detail::RowFormat {
 Dataset tfrecord_files(std::vector<std::string> files, const TfRecordOptions& what,
                        const FileOptions& options) {
   SORUS_CHECK(!files.empty(), ValueError, "{}: files are missing: got none, need one or more", kSource);
-  std::sort(files.begin(), files.end());
+  if (options.sorts_files) std::sort(files.begin(), files.end());
   detail::RowFilesOptions rows{options};
   rows.whole_files = !what.shard_equal_rows && options.num_shards.value_or(1) > 1;
   if (what.schema && rows.num_samples == 0) rows.num_samples = what.schema->num_rows;

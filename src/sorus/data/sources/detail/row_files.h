@@ -69,7 +69,7 @@ class LineStream final : public RecordStream {
 struct RowFilesOptions : FileOptions {
   bool whole_files = false;  ///< shards are made of whole files
 };
-/// Rows of the files, which are put in order of their names. Throws ValueError naming format.source() for
+/// Rows of the files. Throws ValueError naming format.source() for
 /// options that do not fit.
 [[nodiscard]] Dataset from_row_files(std::shared_ptr<const RowFormat> format, std::vector<std::string> files,
                                      const RowFilesOptions& options);
