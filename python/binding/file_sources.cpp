@@ -75,6 +75,14 @@ void bind_annotated_images(nb::module_& m) {
     return without_gil([&] { return data::manifest(file, usage, classes, decode, options); });
   });
   m.def("manifest_classes", &data::manifest_classes);
+  m.def("voc", [](const std::string& folder, const std::string& task, const std::string& usage,
+                  const data::ClassIndexing& classes, bool decode, nb::handle sampler) {
+    data::SourceOptions options{.sampler = sampler_of(sampler)};
+    return without_gil([&] { return data::voc(folder, task, usage, classes, decode, options); });
+  });
+  m.def("voc_classes", [](const std::string& folder, const std::string& usage) {
+    return without_gil([&] { return data::voc_classes(folder, usage); });
+  });
 }
 
 }  // namespace

@@ -114,6 +114,34 @@ def coco() -> dict[str, Any]:
     }
 
 
+def _write_voc(folder: pathlib.Path) -> None:
+    for part in (
+        "Annotations",
+        "JPEGImages",
+        "SegmentationClass",
+        "ImageSets/Main",
+        "ImageSets/Segmentation",
+    ):
+        (folder / part).mkdir(parents=True)
+    images = {
+        "x1": (
+            ("dog", "<difficult>1</difficult>", (1, 2, 5, 7)),
+            ("cat", "<truncated>1</truncated>", (2, 2, 4, 4)),
+        ),
+        "x2": (("ape", "<part><name>head</name></part>", (1.5, 1, 3, 3)),),
+    }
+    for image, objects in images.items():
+        text = "<?xml version='1.0'?><!-- made --><annotation><filename>x</filename>"
+        for name, more, box in objects:
+            corners = "".join(f"<{k}>{v}</{k}>" for k, v in zip(("xmin", "ymin", "xmax", "ymax"), box))
+            text += f"<object>\n<name>{name}</name>{more}<bndbox>{corners}</bndbox></object>"
+        (folder / "Annotations" / f"{image}.xml").write_text(text + "</annotation>\n")
+        (folder / "JPEGImages" / f"{image}.jpg").write_bytes(image.encode())
+        (folder / "SegmentationClass" / f"{image}.png").write_bytes(b"s" + image.encode())
+    for task in ("Main", "Segmentation"):
+        (folder / "ImageSets" / task / "train.txt").write_text("x2\nx1\n")
+
+
 def _write_images(folder: pathlib.Path) -> None:
     for i in (11, 22, 33):
         (folder / f"{i}.jpg").write_bytes(b"\xff\xd8\xff\xe0" + str(i).encode())
@@ -125,6 +153,7 @@ def _write_images(folder: pathlib.Path) -> None:
     ]
     annotations["annotations"] = [{"image_id": 11, "file_name": "11.png", "segments_info": segments}]
     (folder / "panoptic.json").write_text(json.dumps(annotations))
+    _write_voc(folder / "voc")
     (folder / "list_attr_celeba.txt").write_text("3\nA B C\n11.jpg  1 -1  1\n22.jpg -1 -1 1\n33.jpg 1 1 -1\n")
     (folder / "list_eval_partition.txt").write_text("11.jpg 0\n22.jpg 1\n33.jpg 2\n")
     lines = [
@@ -255,6 +284,9 @@ CASES: dict[str, Callable] = {
     },
     "coco shuffled": lambda ds: ds.CocoDataset(".", "coco.json"),
     "coco Panoptic": lambda ds: ds.CocoDataset(".", "panoptic.json", "Panoptic", shuffle=False),
+    "voc": lambda ds: ds.VOCDataset("voc", shuffle=False),
+    "voc Detection": lambda ds: ds.VOCDataset("voc", "Detection", shuffle=False),
+    "voc classes": lambda ds: ds.VOCDataset("voc", "Detection", class_indexing={"cat": 5}, shuffle=False),
     **{
         f"celeba {usage}": lambda ds, u=usage: ds.CelebADataset(".", usage=u, shuffle=False)
         for usage in ("all", "train", "valid", "test")
@@ -285,7 +317,15 @@ CASES: dict[str, Callable] = {
 
 
 # Cases whose classes are compared too.
-CLASSES = ("coco Detection", "coco Panoptic", "manifest train", "manifest eval", "manifest classes")
+CLASSES = (
+    "voc Detection",
+    "voc classes",
+    "coco Detection",
+    "coco Panoptic",
+    "manifest train",
+    "manifest eval",
+    "manifest classes",
+)
 
 
 def _padded_shard(ds: Any, shard: int) -> Any:

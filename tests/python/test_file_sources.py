@@ -112,6 +112,9 @@ def test_empty_numbers_are_the_defaults(files):
             NotImplementedError,
             "no classes",
         ),
+        (lambda: ds.VOCDataset("voc", class_indexing={"a": 1}), ValueError, "class_indexing is for the task"),
+        (lambda: ds.VOCDataset("voc", usage="none"), OSError, "none.txt' cannot be opened"),
+        (lambda: ds.VOCDataset("voc").get_class_indexing(), NotImplementedError, "no classes"),
         (lambda: ds.CelebADataset(".", usage="none"), ValueError, "usage is unknown"),
         (lambda: ds.CelebADataset("none"), OSError, "does not exist"),
         (lambda: ds.CelebADataset(".", extensions=[".png"]), OSError, "names no images"),
@@ -166,6 +169,7 @@ def damaged(content, rounds=150):
         ("coco.json", lambda: ds.CocoDataset(".", "coco.json", "Keypoint", shuffle=False)),
         ("panoptic.json", lambda: ds.CocoDataset(".", "panoptic.json", "Panoptic", shuffle=False)),
         ("images.manifest", lambda: ds.ManifestDataset("images.manifest", shuffle=False)),
+        ("voc/Annotations/x1.xml", lambda: ds.VOCDataset("voc", "Detection", shuffle=False)),
         ("list_attr_celeba.txt", lambda: ds.CelebADataset(".", shuffle=False)),
         ("list_eval_partition.txt", lambda: ds.CelebADataset(".", usage="train", shuffle=False)),
     ],
@@ -199,6 +203,19 @@ def test_wrong_annotations_are_named(files):
     assert "wrong 'bbox' in annotation 0: got string" in refusal(lambda a: a.update(bbox="x"))
     assert "lacks 'counts'" in refusal(lambda a: a.update(iscrowd=1), "Stuff")
     assert "lacks 'caption'" in refusal(lambda a: a.pop("caption"), "Captioning")
+    xml = files / "voc/Annotations/x1.xml"
+    for old, new, found in (
+        ("<xmin>1<", "<xmin>9<", "x1.xml' has a wrong box"),
+        ("<xmin>1<", "<xmin>a<", "x1.xml' has a wrong 'xmin': got 'a'"),
+        ("<name>dog</name>", "", "x1.xml' has an object without name"),
+        ("</annotation>", "", "x1.xml' is no XML at byte"),
+        ("<object>", "<thing>", "x1.xml' is no XML at byte"),
+    ):
+        whole = xml.read_text()
+        xml.write_text(whole.replace(old, new, 1))
+        with pytest.raises(OSError, match=found):
+            ds.VOCDataset("voc", "Detection")
+        xml.write_text(whole)
     (files / "list_attr_celeba.txt").write_text("1\nA B\n11.jpg 1 2\n")
     with pytest.raises(OSError, match="list_attr_celeba.txt' has a wrong attribute in line 3: got '2'"):
         ds.CelebADataset(".")

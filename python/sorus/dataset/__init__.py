@@ -5,7 +5,7 @@ The engine is compiled (`docs/rooms/data.md`); these classes name its parts as M
 
 from . import config, engine, text, transforms, vision
 from .._core import data as _data
-from .annotation_sources import CelebADataset, CocoDataset, ManifestDataset
+from .annotation_sources import CelebADataset, CocoDataset, ManifestDataset, VOCDataset
 from .datasets import (
     BatchDataset,
     ConcatDataset,
@@ -114,6 +114,7 @@ __all__ = [
     "TakeDataset",
     "TextFileDataset",
     "TupleIterator",
+    "VOCDataset",
     "WeightedRandomSampler",
     "WikiTextDataset",
     "YahooAnswersDataset",

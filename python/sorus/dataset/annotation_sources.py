@@ -16,10 +16,11 @@ from ._arguments import (
     folder_of,
     refuse_unsupported,
     row_options,
+    text,
 )
 from .datasets import MappableDataset
 
-__all__ = ["CelebADataset", "CocoDataset", "ManifestDataset"]
+__all__ = ["CelebADataset", "CocoDataset", "ManifestDataset", "VOCDataset"]
 
 _COCO_TASKS = ("Detection", "Stuff", "Panoptic", "Keypoint", "Captioning")
 
@@ -154,3 +155,48 @@ class ManifestDataset(MappableDataset):
     def num_classes(self) -> int:
         """Number of classes."""
         return len(self.get_class_indexing())
+
+
+class VOCDataset(MappableDataset):
+    """Pascal VOC: the images that a list in ImageSets names, such as "train".
+
+    Columns for the task Segmentation: image and target, uint8. For Detection: image, bbox, float32 (n, 4):
+    left, top, width and height, and label, difficult and truncate, uint32 (n, 1).
+    """
+
+    def __init__(
+        self,
+        dataset_dir: str | os.PathLike,
+        task: str = "Segmentation",
+        usage: str = "train",
+        class_indexing: dict[str, int] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        decode: bool = False,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+        extra_metadata: bool = False,
+        decrypt: Callable | None = None,
+    ):
+        source = "VOCDataset"
+        check_workers(source, num_parallel_workers)
+        refuse_unsupported(source, cache=cache, extra_metadata=extra_metadata or None, decrypt=decrypt)
+        self.task = choice(source, "task", task, ("Segmentation", "Detection"))
+        self._folder, self._usage = folder_of(source, dataset_dir), text(source, "usage", usage)
+        self._given = class_numbers(source, class_indexing)
+        decoded = flag(source, "decode", decode or False)
+        super().__init__(
+            lambda chosen: _data.voc(self._folder, self.task, self._usage, self._given, decoded, chosen),
+            row_options(source, num_samples, shuffle, sampler, num_shards, shard_id),
+        )
+
+    def get_class_indexing(self) -> dict[str, int]:
+        """Names of the classes and their labels."""
+        if self.task != "Detection":
+            raise NotImplementedError(
+                f"VOCDataset: this task has no classes: got {self.task!r}, need 'Detection'"
+            )
+        return dict(self._given) if self._given else _data.voc_classes(self._folder, self._usage)

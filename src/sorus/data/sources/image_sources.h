@@ -69,6 +69,16 @@ using CocoClasses = std::vector<std::pair<std::string, std::vector<int64_t>>>;
                                      const std::string& task = "Detection", bool decode = false,
                                      const SourceOptions& options = {});
 
+/// Pascal VOC. `task`: "Segmentation", columns image and target, uint8; or "Detection", columns image, bbox,
+/// float32 (n, 4): left, top, width and height, and label, difficult and truncate, uint32 (n, 1). `usage` is
+/// a list in ImageSets, such as "train". Labels number the names in order, or as `class_indexing` says, whose
+/// names alone count then.
+[[nodiscard]] SORUS_API Dataset voc(const std::string& folder, const std::string& task = "Segmentation",
+                                    const std::string& usage = "train",
+                                    const ClassIndexing& class_indexing = {}, bool decode = false,
+                                    const SourceOptions& options = {});
+[[nodiscard]] SORUS_API ClassIndexing voc_classes(const std::string& folder, const std::string& usage);
+
 /// CelebA: images of a folder and its list_attr_celeba.txt: columns image, uint8, and attr, uint32, 1 or 0
 /// for each attribute. `usage`: "train", "valid" or "test", as list_eval_partition.txt has it, or "all".
 /// `extensions`: endings of the files that count; none: all.
