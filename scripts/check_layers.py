@@ -62,7 +62,7 @@ OWNED_LIBRARIES: tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...] = (
     (re.compile(r"Eigen/"), ("kernels",), "only kernels may use Eigen"),
     (re.compile(r"(oneapi/)?dnnl"), ("kernels",), "only kernels may use oneDNN"),
     (re.compile(r"sqlite3"), ("data",), "only data may use SQLite"),
-    (re.compile(r"(jpeglib|jerror)\.h"), ("data",), "only data may use libjpeg"),
+    (re.compile(r"(jpeglib|jerror)\.h"), ("data", "formats"), "only data and formats may use libjpeg"),
     (re.compile(r"png\.h"), ("data", "formats"), "only data and formats may use libpng"),
     (re.compile(r"(unicode/|sentencepiece_)"), ("data",), "only data may use ICU and SentencePiece"),
     (re.compile(r"(Python\.h$|nanobind/|pybind11/)"), (), "nothing in src/sorus may use Python"),

@@ -27,6 +27,18 @@ def decoded() -> dict[str, Any]:
     }
 
 
+def encoded() -> dict[str, Any]:
+    """[length, CRC-32] of the bytes that encode_jpeg makes of decoded files, in color and in gray."""
+    record: dict[str, Any] = {}
+    for name in ("color.png", "thin.jpg", "one_pixel.jpg"):
+        image = vision.Decode()(np.fromfile(IMAGES / name, np.uint8))
+        for kind, pixels in (("color", image), ("gray", np.ascontiguousarray(image[..., 1]))):
+            for quality in (1, 40, 75, 100):
+                made = vision.encode_jpeg(pixels, quality)
+                record[f"{name}, {kind}, {quality}"] = fingerprint(made)
+    return record
+
+
 def image_tree(folder: pathlib.Path) -> str:
     """Classes with names that tell how they are sorted; each file is its own name."""
     names = ["b/x10.png", "b/x9.png", "b/X.PNG", "b/z.jpeg", "a/1.jpg", "a/2.JPEG", "a/3.bmp", "a/note.txt"]
@@ -133,4 +145,4 @@ def more_vision() -> dict[str, Any]:
     return record
 
 
-SECTIONS: tuple[Callable[[], dict[str, Any]], ...] = (decoded, image_folders, cifar, more_vision)
+SECTIONS: tuple[Callable[[], dict[str, Any]], ...] = (decoded, encoded, image_folders, cifar, more_vision)

@@ -551,6 +551,7 @@ void bind_dataset(nb::module_& m) {
   bind_text_operations(data);
   bind_datasets(data);
   bind_file_sources(data);
+  bind_image_files(data);
   bind_config(data);
 }
 

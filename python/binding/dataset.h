@@ -73,4 +73,7 @@ void bind_file_sources(nb::module_& m);
 /// An iterable of row numbers as a sampler.
 [[nodiscard]] data::SamplerPtr python_sampler(nb::object sampler);
 
+/// Files of images and their bytes.
+void bind_image_files(nb::module_& m);
+
 }  // namespace sorus::python

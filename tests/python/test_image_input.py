@@ -15,6 +15,7 @@ import zlib
 import numpy as np
 import pytest
 
+import sorus
 import sorus.dataset as ds
 from sorus.dataset import transforms, vision
 
@@ -357,3 +358,117 @@ def test_the_example_tells_stripes_apart():
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.splitlines()[-1].removeprefix("accuracy ")) > 0.9
+
+
+def test_encoded_jpeg_has_the_recorded_bytes():
+    for case, expected in FACTS["encoded"].items():
+        if case == "about":
+            continue
+        name, kind, quality = case.split(", ")
+        image = picture(name)
+        pixels = image if kind == "color" else image[..., 1]
+        assert fingerprint(vision.encode_jpeg(pixels, int(quality))) == expected, case
+
+
+def test_encoded_png_has_the_pixels(tmp_path):
+    image = picture()
+    for pixels in (image, image[..., 0], image[..., :1], sorus.Tensor(image), image[::-1, ::2]):
+        made = vision.encode_png(pixels, 9)
+        assert made.dtype == np.uint8
+        assert made.ndim == 1
+        made[0] = made[0]  # it can be written to
+        array = np.asarray(pixels)
+        expected = np.broadcast_to(array.reshape(*array.shape[:2], -1), (*array.shape[:2], 3))
+        np.testing.assert_array_equal(vision.Decode()(made), expected)
+        vision.write_png(str(tmp_path / "it.png"), pixels, 9)
+        np.testing.assert_array_equal(vision.read_file(str(tmp_path / "it.png")), made)
+    vision.write_jpeg(str(tmp_path / "it.jpg"), image)
+    np.testing.assert_array_equal(vision.read_file(str(tmp_path / "it.jpg")), vision.encode_jpeg(image, 75))
+
+
+def test_bytes_of_files_are_read_and_written(tmp_path):
+    path = str(tmp_path / "it")
+    for count in (0, 1, 100_000):
+        data = np.arange(count, dtype=np.uint32).astype(np.uint8)
+        for given in (data, sorus.Tensor(data)):
+            assert vision.write_file(path, given) is None
+            read = vision.read_file(path)
+            assert read.dtype == np.uint8
+            np.testing.assert_array_equal(read, data)
+    assert [p.name for p in tmp_path.iterdir()] == ["it"]
+
+
+def test_a_file_that_finds_no_space_is_not_there(tmp_path):
+    path = tmp_path / "it.png"
+    path.write_bytes(b"before")
+    program = f"""
+import resource, signal
+import numpy as np
+from sorus.dataset import vision
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    vision.write_png({str(path)!r}, np.random.randint(0, 256, (64, 64, 3), dtype=np.uint8))
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "cannot write the file: got 'File too large', need a writable folder with space" in done.stdout
+    assert path.read_bytes() == b"before"
+    assert [p.name for p in tmp_path.iterdir()] == ["it.png"]
+
+
+IMAGE = np.zeros((4, 5, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: vision.encode_png([[1]]), TypeError, "image has the wrong type: got list"),
+        (lambda: vision.encode_png(IMAGE.astype(np.float32)), TypeError, "got float32, need uint8"),
+        (lambda: vision.encode_png(IMAGE[0, 0]), ValueError, "need .H, W., .H, W, 1. or .H, W, 3."),
+        (lambda: vision.encode_jpeg(np.zeros((4, 4, 4), np.uint8)), ValueError, "got .4, 4, 4."),
+        (lambda: vision.encode_jpeg(IMAGE[:0]), ValueError, "side of the image is out of range: got 0 x 5"),
+        (lambda: vision.encode_png(IMAGE, 10), ValueError, "compression_level is out of range: got 10"),
+        (lambda: vision.encode_png(IMAGE, 1.0), TypeError, "compression_level has the wrong type"),
+        (lambda: vision.encode_jpeg(IMAGE, 0), ValueError, "quality is out of range: got 0, need 1 to 100"),
+        (lambda: vision.encode_jpeg(IMAGE, 2**40), ValueError, "quality is out of range"),
+        (lambda: vision.write_jpeg(3, IMAGE), TypeError, "filename has the wrong type: got int"),
+        (lambda: vision.write_png("/", IMAGE), OSError, "is not a file"),
+        (lambda: vision.write_png("/nowhere/it.png", IMAGE), OSError, "No such file or directory"),
+        (lambda: vision.read_file("/nowhere/it.png"), OSError, "No such file or directory"),
+        (lambda: vision.read_file("/"), OSError, "need a regular file"),
+        (lambda: vision.read_file(3), TypeError, "filename has the wrong type"),
+        (lambda: vision.write_file("it", b"x"), TypeError, "data has the wrong type: got bytes"),
+        (lambda: vision.write_file("it", IMAGE), ValueError, "need rank 1"),
+        (lambda: vision.write_file("it", np.zeros(3)), TypeError, "got float64, need uint8"),
+        (lambda: vision.get_image_size(IMAGE[0, 0]), ValueError, "need 2 axes or more"),
+        (lambda: vision.get_image_num_channels(sorus.Tensor(IMAGE)), TypeError, "got Tensor"),
+    ],
+)
+def test_files_of_images_refuse(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_sizes_of_images():
+    for shape, size, channels in (
+        ((4, 5), [4, 5], 1),
+        ((4, 5, 3), [4, 5], 3),
+        ((0, 5, 7), [0, 5], 7),
+        ((2, 6, 4, 5, 3), [4, 5], 3),
+    ):
+        image = np.zeros(shape, np.float32)
+        assert vision.get_image_size(image) == size
+        assert vision.get_image_num_channels(image) == channels
+
+    class Picture:
+        """What is asked of a picture of the Python Imaging Library."""
+
+        size = (5, 4)
+
+        def getbands(self):
+            return ("R", "G", "B")
+
+    assert vision.get_image_size(Picture()) == [4, 5]
+    assert vision.get_image_num_channels(Picture()) == 3

@@ -161,4 +161,10 @@ void AtomicFile::fail(const char* what) const {
   raise<IOError>("{}: {}: got '{}', need a writable folder with space", path_, what, std::strerror(errno));
 }
 
+void write_file(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path, AtomicFile::Safety::kCache);
+  file.write(bytes);
+  file.commit();
+}
+
 }  // namespace sorus::formats

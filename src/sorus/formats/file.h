@@ -37,7 +37,7 @@ class SORUS_API MappedFile {
 class SORUS_API AtomicFile {
  public:
   /// kCache: commit() does not wait for the disk, for files whose loss does no harm and whose damage is
-  /// found.
+  /// found, or of which there are many.
   enum class Safety { kDurable, kCache };
   explicit AtomicFile(std::string path, Safety safety = Safety::kDurable);
   ~AtomicFile();
@@ -52,5 +52,8 @@ class SORUS_API AtomicFile {
   Safety safety_;
   int fd_ = -1;
 };
+
+/// Writes a file that has these bytes, as AtomicFile does; does not wait for the disk.
+SORUS_API void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace sorus::formats

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "sorus/base/error.h"
-#include "sorus/formats/png_image.h"
+#include "sorus/formats/image.h"
 #include "sorus/formats/summary.h"
 
 namespace sorus::formats {
@@ -215,7 +215,8 @@ SummaryImage summary_image(const Tensor& tensor) {
             for (size_t k = 0; k < (c.channels == 1 ? 3 : 1); ++k) pixels[to + k] = byte;
           }
   });
-  return {static_cast<int32_t>(height), static_cast<int32_t>(width), 3, encode_png(pixels, height, width)};
+  return {static_cast<int32_t>(height), static_cast<int32_t>(width), 3,
+          encode_png(pixels, {height, width, 3})};
 }
 
 }  // namespace sorus::formats

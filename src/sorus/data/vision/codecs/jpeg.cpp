@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sorus/base/guarded.h"
 #include "sorus/data/vision/detail/codecs.h"
-#include "sorus/data/vision/detail/guarded.h"
 
 /// JPEG by libjpeg-turbo, in its accurate integer transform with smooth upsampling, as OpenCV uses it.
 namespace sorus::data::detail {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sorus/base/guarded.h"
 #include "sorus/data/vision/detail/codecs.h"
-#include "sorus/data/vision/detail/guarded.h"
 
 /// PNG by libpng, with the conversions that OpenCV asks it for.
 namespace sorus::data::detail {

@@ -3,7 +3,7 @@
 #include <csetjmp>
 #include <type_traits>
 
-namespace sorus::data::detail {
+namespace sorus {
 
 /// Calls into a library that reports errors by a jump to reader.failed; false when it did. `body` must hold
 /// nothing that has a destructor, since the jump passes over it.
@@ -15,4 +15,4 @@ bool guarded(Reader& reader, Body&& body) {
   return true;
 }
 
-}  // namespace sorus::data::detail
+}  // namespace sorus
