@@ -23,7 +23,7 @@ endfunction()
 
 # sorus_precompiled_headers(NAME HEADERS...): the target NAME, whose headers other targets share.
 function(sorus_precompiled_headers name)
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "")
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "int main() {}\n")
   add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   sorus_precompile(${name} ${ARGN})
 endfunction()
