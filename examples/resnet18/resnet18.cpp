@@ -30,7 +30,9 @@ struct Block : nn::Cell {
   std::optional<ConvNorm> shortcut;
 
   Block(nn::Place place, int64_t in, int64_t out, int64_t stride)
-      : nn::Cell(place), first({this, "first"}, in, out, 3, stride), second({this, "second"}, out, out, 3, 1) {
+      : nn::Cell(place),
+        first({this, "first"}, in, out, 3, stride),
+        second({this, "second"}, out, out, 3, 1) {
     if (stride > 1 || in != out) shortcut.emplace(nn::Place{this, "shortcut"}, in, out, 1, stride);
   }
   using nn::Cell::construct;
