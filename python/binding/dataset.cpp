@@ -64,6 +64,15 @@ class PyIterator {
     GilRelease release;
     iterator_->stop();
   }
+  nb::dict state() const {
+    const data::IteratorState state = without_gil([this] { return iterator_->state(); });
+    return state_to_python(state);
+  }
+  void load(const nb::dict& given) {
+    const data::IteratorState state = state_from_python(given);
+    GilRelease release;
+    iterator_->load(state);
+  }
 
  private:
   std::unique_ptr<data::DatasetIterator> iterator_;
@@ -140,6 +149,27 @@ Dataset batch(const Dataset& self, nb::handle size, bool drop_remainder, nb::obj
   return self.batch(std::move(options));
 }
 
+Dataset sync_wait(const Dataset& self, const std::string& condition, int64_t num_batch, nb::object callback) {
+  data::GateCallback call;
+  if (!callback.is_none()) {
+    call = [held = std::make_shared<Held>(std::move(callback))](const std::any& data) {
+      GilAcquire gil;
+      held->get()(std::any_cast<const std::shared_ptr<Held>&>(data)->get());
+    };
+  }
+  return self.sync_wait(condition, num_batch, std::move(call));
+}
+
+void sync_update(const Dataset& self, const std::string& condition, std::optional<int64_t> num_batch,
+                 nb::object data) {
+  const std::shared_ptr<data::Gate> gate = self.gate(condition);
+  constexpr std::chrono::milliseconds kBetweenSignals{100};
+  while (!without_gil([&] { return gate->settle(kBetweenSignals); }))
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  const std::any held = std::make_shared<Held>(std::move(data));
+  gate->open(num_batch, held);
+}
+
 Dataset bucket(const Dataset& self, Names columns, std::vector<int64_t> boundaries,
                std::vector<int64_t> batch_sizes, nb::object length, nb::object pad_info, bool to_boundary,
                bool drop_remainder) {
@@ -213,9 +243,18 @@ void bind_image_sources(nb::module_& m) {
 
 void bind_datasets(nb::module_& m) {
   nb::class_<data::BatchInfo>(m, "BatchInfo", "Which batch is being made, counted from 0.")
+      .def("__getstate__", [](const data::BatchInfo& i) { return std::make_pair(i.epoch, i.batch); })
+      .def("__setstate__",
+           [](data::BatchInfo& i, std::pair<int64_t, int64_t> numbers) {
+             new (&i) data::BatchInfo{numbers.first, numbers.second};
+           })
       .def("get_batch_num", [](const data::BatchInfo& i) { return i.batch; })
       .def("get_epoch_num", [](const data::BatchInfo& i) { return i.epoch; });
-  nb::class_<PyIterator>(m, "Iterator").def("next", &PyIterator::next).def("stop", &PyIterator::stop);
+  nb::class_<PyIterator>(m, "Iterator")
+      .def("next", &PyIterator::next)
+      .def("stop", &PyIterator::stop)
+      .def("state", &PyIterator::state)
+      .def("load", &PyIterator::load);
   nb::class_<Dataset>(m, "Pipeline")
       .def("map",
            [](const Dataset& d, const nb::list& operations, Names inputs, Names outputs) {
@@ -227,6 +266,11 @@ void bind_datasets(nb::module_& m) {
            nb::arg("length").none(), nb::arg("pad_info").none(), nb::arg("to_boundary"),
            nb::arg("drop_remainder"))
       .def("shuffle", &Dataset::shuffle)
+      .def("sync_wait", &sync_wait, nb::arg("condition"), nb::arg("num_batch"), nb::arg("callback").none())
+      .def("sync_update", &sync_update, nb::arg("condition"), nb::arg("num_batch").none(),
+           nb::arg("data").none())
+      .def("disable_sync", &Dataset::disable_sync)
+      .def("is_sync", [](const Dataset& d) { return !data::gates_of(d.node()).empty(); })
       .def("fix_order", &Dataset::fix_order)
       .def("repeat", &Dataset::repeat)
       .def("take", &Dataset::take)
@@ -254,9 +298,13 @@ void bind_datasets(nb::module_& m) {
   m.def("zip", &data::zip);
   m.def("from_arrays", &from_arrays);
   bind_image_sources(m);
-  m.def("from_random_access", [](nb::object source, Names names, const PySampler& sampler) {
-    return data::from_source(python_source(std::move(source), std::move(names)), sampler.sampler);
-  });
+  m.def(
+      "from_random_access",
+      [](nb::object source, Names names, nb::object reader, const PySampler& sampler) {
+        return data::from_source(python_source(std::move(source), std::move(names), std::move(reader)),
+                                 sampler.sampler);
+      },
+      nb::arg("source"), nb::arg("names"), nb::arg("reader").none(), nb::arg("sampler"));
   m.def("from_iterable",
         [](nb::object source, Names names) { return python_iterable(std::move(source), std::move(names)); });
 }
@@ -535,6 +583,12 @@ void bind_config(nb::module_& m) {
   m.def("set_prefetch_size", [](int64_t size) {
     data::Config c = data::config();
     c.prefetch_size = size;
+    data::set_config(c);
+  });
+  m.def("set_gate_timeout", [](int64_t seconds, bool opens) {
+    data::Config c = data::config();
+    c.callback_timeout = seconds;
+    c.opens_late_gates = opens;
     data::set_config(c);
   });
 }

@@ -61,13 +61,18 @@ class RowBuilder {
 [[nodiscard]] std::shared_ptr<const data::BatchOperation> python_batch_operation(nb::object callable);
 [[nodiscard]] std::shared_ptr<const data::Predicate> python_predicate(nb::object callable);
 [[nodiscard]] std::shared_ptr<const data::RowLength> python_row_length(nb::object callable);
-/// An object with __getitem__ and __len__ as a source.
+/// An object with __getitem__ and __len__ as a source; `reader`: its __getitem__ in processes, or None.
 [[nodiscard]] std::shared_ptr<const data::RandomAccess> python_source(nb::object source,
-                                                                      std::vector<std::string> names);
+                                                                      std::vector<std::string> names,
+                                                                      nb::object reader);
 /// A callable that gives an iterable, or an iterable, as a source.
 [[nodiscard]] data::Dataset python_iterable(nb::object source, std::vector<std::string> names);
 /// Adds the sources that read rows from files.
 void bind_file_sources(nb::module_& m);
+/// Where an iterator stands, as a dict of numbers, strings, lists and what sources gave, and back. Throws
+/// KeyError, TypeError or ValueError for what is no such dict.
+[[nodiscard]] nb::dict state_to_python(const data::IteratorState& state);
+[[nodiscard]] data::IteratorState state_from_python(const nb::dict& given);
 /// The sampler in an object of the package.
 [[nodiscard]] data::SamplerPtr sampler_of(nb::handle sampler);
 /// An iterable of row numbers as a sampler.

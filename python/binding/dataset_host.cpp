@@ -244,19 +244,60 @@ class Arguments {
   std::vector<nb::object> arrays_;
 };
 
+/// The name of a function or of the class of an object, to tell pipelines apart.
+std::string name_of(const Held& callable) {
+  GilAcquire gil;
+  nb::object object = callable.get();
+  nb::object name = nb::getattr(object, "__qualname__", nb::none());
+  return nb::cast<std::string>(nb::str(name.is_none() ? nb::type_name(object.type()) : name));
+}
+
+/// Processes in which a callable runs, 0: none; it is sorus.dataset._processes.InProcesses then.
+int64_t processes_of(const nb::object& callable) {
+  nb::object count = nb::getattr(callable, "sorus_processes", nb::none());
+  return count.is_none() ? 0 : nb::cast<int64_t>(count);
+}
+
+/// Calls in those processes; the results before the first that fails, with `error` set.
+nb::list call_in_processes(const nb::object& callable, const nb::list& calls, const nb::list& rows,
+                           std::exception_ptr& error) {
+  nb::tuple answer(callable.attr("run")(calls, rows));
+  nb::object failure = answer[1];
+  if (!failure.is_none()) {
+    PyErr_SetObject(failure.type().ptr(), failure.ptr());
+    error = std::make_exception_ptr(nb::python_error());
+  }
+  return nb::list(nb::object(answer[0]));
+}
+
 class PythonOperation final : public data::Operation {
  public:
-  explicit PythonOperation(nb::object callable) : callable_(std::move(callable)) {}
+  explicit PythonOperation(nb::object callable)
+      : callable_(std::move(callable)),
+        processes_(processes_of(callable_.get())),
+        keyed_(nb::cast<bool>(nb::getattr(callable_.get(), "draws_by_row", nb::bool_(false)))) {}
   std::string name() const override { return "map"; }
+  std::string text() const override { return name_of(callable_); }
   bool hosted() const override { return true; }
-  std::vector<Column> apply(std::vector<Column> columns, const data::RowContext&,
+  int64_t processes() const override { return processes_; }
+  std::vector<Column> apply(std::vector<Column> columns, const data::RowContext& context,
                             std::exception_ptr& error) const override {
     GilAcquire gil;
     RowBuilder rows("map", -1);
     int64_t count = columns.empty() ? 0 : columns.front().rows;
     try {
       Arguments arguments(columns);
-      for (int64_t i = 0; i < count; ++i) rows.add(callable_.get()(*arguments.row(i)), false);
+      if (processes_ > 0) {
+        nb::list calls, numbers;
+        for (int64_t i = 0; i < count; ++i) {
+          calls.append(arguments_of(arguments, i, context));
+          numbers.append(context.first_row + i);
+        }
+        for (nb::handle row : call_in_processes(callable_.get(), calls, numbers, error)) rows.add(row, false);
+      } else {
+        nb::object function = keyed_ ? callable_.get().attr("at_row") : callable_.get();
+        for (int64_t i = 0; i < count; ++i) rows.add(function(*arguments_of(arguments, i, context)), false);
+      }
     } catch (...) {
       error = std::current_exception();
     }
@@ -267,14 +308,53 @@ class PythonOperation final : public data::Operation {
   }
 
  private:
+  /// A key for the row's random numbers comes first when the callable draws.
+  nb::tuple arguments_of(const Arguments& arguments, int64_t i, const data::RowContext& context) const {
+    nb::tuple row = arguments.row(i);
+    if (!keyed_) return row;
+    const auto words = context.draw(i);
+    const uint64_t key = uint64_t{words[0]} << 32 | words[1];
+    return nb::steal<nb::tuple>(PySequence_Concat(nb::make_tuple(key).ptr(), row.ptr()));
+  }
+
   Held callable_;
+  int64_t processes_;
+  bool keyed_;  ///< draws random numbers, those of a row
 };
 
 class PythonBatchOperation final : public data::BatchOperation {
  public:
-  explicit PythonBatchOperation(nb::object callable) : callable_(std::move(callable)) {}
+  explicit PythonBatchOperation(nb::object callable)
+      : callable_(std::move(callable)), processes_(processes_of(callable_.get())) {}
+  std::string text() const override { return name_of(callable_); }
+  int64_t processes() const override { return processes_; }
   std::vector<Column> apply(std::vector<Column> columns, const data::BatchInfo& info) const override {
     GilAcquire gil;
+    return columns_of(callable_.get()(*arguments_of(columns, info)));
+  }
+  std::vector<std::vector<Column>> apply_all(std::vector<std::vector<Column>> batches,
+                                             const data::BatchInfo& first,
+                                             std::exception_ptr& error) const override {
+    if (processes_ == 0) return data::BatchOperation::apply_all(std::move(batches), first, error);
+    GilAcquire gil;
+    std::vector<std::vector<Column>> done;
+    try {
+      nb::list calls, numbers;
+      data::BatchInfo info = first;
+      for (const auto& batch : batches) {
+        calls.append(arguments_of(batch, info));
+        numbers.append(info.batch++);
+      }
+      for (nb::handle result : call_in_processes(callable_.get(), calls, numbers, error))
+        done.push_back(columns_of(nb::borrow(result)));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    return done;
+  }
+
+ private:
+  static nb::tuple arguments_of(const std::vector<Column>& columns, const data::BatchInfo& info) {
     nb::list arguments;
     for (const Column& column : columns) {
       nb::list rows;
@@ -282,7 +362,9 @@ class PythonBatchOperation final : public data::BatchOperation {
       arguments.append(rows);
     }
     arguments.append(nb::cast(info));
-    nb::object result = callable_.get()(*nb::tuple(arguments));
+    return nb::tuple(arguments);
+  }
+  static std::vector<Column> columns_of(nb::object result) {
     std::vector<Column> made;
     if (!PyTuple_Check(result.ptr())) result = nb::make_tuple(result);
     for (nb::handle column : result) {
@@ -297,13 +379,14 @@ class PythonBatchOperation final : public data::BatchOperation {
     return made;
   }
 
- private:
   Held callable_;
+  int64_t processes_;
 };
 
 class PythonPredicate final : public data::Predicate {
  public:
   explicit PythonPredicate(nb::object callable) : callable_(std::move(callable)) {}
+  std::string text() const override { return name_of(callable_); }
   bool hosted() const override { return true; }
   std::vector<bool> test(const std::vector<Column>& columns, int64_t rows,
                          std::exception_ptr& error) const override {
@@ -330,6 +413,7 @@ class PythonPredicate final : public data::Predicate {
 class PythonRowLength final : public data::RowLength {
  public:
   explicit PythonRowLength(nb::object callable) : callable_(std::move(callable)) {}
+  std::string text() const override { return name_of(callable_); }
   bool hosted() const override { return true; }
   std::vector<int64_t> measure(const std::vector<Column>& columns, int64_t rows,
                                std::exception_ptr& error) const override {
@@ -360,8 +444,12 @@ class PythonRowLength final : public data::RowLength {
 
 class PythonSource final : public data::RandomAccess {
  public:
-  PythonSource(nb::object source, std::vector<std::string> names)
-      : source_(std::move(source)), names_(std::move(names)) {}
+  /// `reader`: source.__getitem__ in processes, or None.
+  PythonSource(nb::object source, std::vector<std::string> names, nb::object reader)
+      : source_(std::move(source)),
+        names_(std::move(names)),
+        reader_(std::move(reader)),
+        processes_(processes_of(reader_.get())) {}
   int64_t rows() const override {
     GilAcquire gil;
     return static_cast<int64_t>(nb::len(source_.get()));
@@ -372,12 +460,11 @@ class PythonSource final : public data::RandomAccess {
              std::exception_ptr& error) const override {
     GilAcquire gil;
     RowBuilder rows("GeneratorDataset", static_cast<int64_t>(names_.size()));
-    data::Patience patience;
     try {
-      for (int64_t i = 0; i < count && (i == 0 || !patience.ended()); ++i) {
-        run.check();
-        rows.add(source_.get()[nb::int_(ids[begin + i])], true);
-      }
+      if (processes_ > 0)
+        read_in_processes(ids, begin, count, rows, error);
+      else
+        read_here(ids, begin, count, rows, run);
     } catch (const data::Cancelled&) {
       throw;
     } catch (...) {
@@ -386,86 +473,31 @@ class PythonSource final : public data::RandomAccess {
     return {rows.finish(), rows.rows()};
   }
 
+  int64_t processes() const override { return processes_; }
+
  private:
+  void read_here(const data::RowIds& ids, int64_t begin, int64_t count, RowBuilder& rows,
+                 const data::Run& run) const {
+    data::Patience patience;
+    for (int64_t i = 0; i < count && (i == 0 || !patience.ended()); ++i) {
+      run.check();
+      rows.add(source_.get()[nb::int_(ids[begin + i])], true);
+    }
+  }
+  void read_in_processes(const data::RowIds& ids, int64_t begin, int64_t count, RowBuilder& rows,
+                         std::exception_ptr& error) const {
+    nb::list calls, numbers;
+    for (int64_t i = 0; i < count; ++i) {
+      calls.append(nb::make_tuple(ids[begin + i]));
+      numbers.append(ids[begin + i]);
+    }
+    for (nb::handle row : call_in_processes(reader_.get(), calls, numbers, error)) rows.add(row, true);
+  }
+
   Held source_;
   std::vector<std::string> names_;
-};
-
-/// Runs over an iterable, made anew for each epoch.
-class IterableStage final : public data::Stage {
- public:
-  IterableStage(std::shared_ptr<const Held> source, size_t columns, const data::Run& run)
-      : source_(std::move(source)), columns_(static_cast<int64_t>(columns)), run_(run) {}
-
-  Chunk next(int64_t wanted) override {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-    if (over_) return {};
-    GilAcquire gil;
-    RowBuilder rows("GeneratorDataset", columns_);
-    data::Patience patience;
-    try {
-      if (!iterator_) iterator_ = std::make_unique<Held>(begin());
-      while (!over_ && rows.rows() < wanted && (rows.rows() == 0 || !patience.ended())) {
-        run_.check();
-        nb::object row = nb::steal(PyIter_Next(iterator_->get().ptr()));
-        if (!row.is_valid() && PyErr_Occurred()) throw nb::python_error();
-        over_ = !row.is_valid();
-        if (!over_) rows.add(row, true);
-      }
-    } catch (const data::Cancelled&) {
-      throw;
-    } catch (...) {
-      if (rows.rows() == 0) throw;
-      error_ = std::current_exception();
-    }
-    return {rows.finish(), rows.rows()};
-  }
-  void rewind() override {
-    iterator_ = nullptr;
-    over_ = false;
-  }
-
- private:
-  nb::object begin() const {
-    nb::object source = source_->get();
-    bool iterable = PyObject_HasAttrString(source.ptr(), "__iter__") != 0 ||
-                    PyObject_HasAttrString(source.ptr(), "__getitem__") != 0;
-    if (!iterable) source = source();
-    nb::object iterator = nb::steal(PyObject_GetIter(source.ptr()));
-    if (!iterator.is_valid()) throw nb::python_error();
-    return iterator;
-  }
-
-  std::shared_ptr<const Held> source_;
-  int64_t columns_;
-  const data::Run& run_;
-  std::unique_ptr<Held> iterator_;
-  bool over_ = false;
-  std::exception_ptr error_;
-};
-
-class IterableNode final : public data::Node {
- public:
-  IterableNode(nb::object source, std::vector<std::string> names)
-      : source_(std::make_shared<const Held>(std::move(source))), names_(std::move(names)) {}
-  std::unique_ptr<data::Stage> start(data::Run& run) const override {
-    return std::make_unique<IterableStage>(source_, names_.size(), run);
-  }
-  std::optional<int64_t> size() const override {
-    GilAcquire gil;
-    Py_ssize_t length = PyObject_HasAttrString(source_->get().ptr(), "__len__") != 0
-                            ? PyObject_Size(source_->get().ptr())
-                            : -1;
-    if (length >= 0) return static_cast<int64_t>(length);
-    PyErr_Clear();
-    return std::nullopt;
-  }
-  bool hosted() const override { return true; }
-  std::vector<std::string> names() const override { return names_; }
-
- private:
-  std::shared_ptr<const Held> source_;
-  std::vector<std::string> names_;
+  Held reader_;
+  int64_t processes_;
 };
 
 class PythonSampler final : public data::Sampler {
@@ -485,6 +517,7 @@ class PythonSampler final : public data::Sampler {
       return ids;
     };
   }
+  bool hosted() const override { return true; }
   std::optional<int64_t> count(int64_t) const override {
     GilAcquire gil;
     if (PyObject_HasAttrString(sampler_->get().ptr(), "__len__") == 0) return std::nullopt;
@@ -509,11 +542,9 @@ std::shared_ptr<const data::Predicate> python_predicate(nb::object callable) {
 std::shared_ptr<const data::RowLength> python_row_length(nb::object callable) {
   return std::make_shared<PythonRowLength>(std::move(callable));
 }
-std::shared_ptr<const data::RandomAccess> python_source(nb::object source, std::vector<std::string> names) {
-  return std::make_shared<PythonSource>(std::move(source), std::move(names));
-}
-data::Dataset python_iterable(nb::object source, std::vector<std::string> names) {
-  return data::Dataset(std::make_shared<IterableNode>(std::move(source), std::move(names)));
+std::shared_ptr<const data::RandomAccess> python_source(nb::object source, std::vector<std::string> names,
+                                                        nb::object reader) {
+  return std::make_shared<PythonSource>(std::move(source), std::move(names), std::move(reader));
 }
 data::SamplerPtr python_sampler(nb::object sampler) {
   return std::make_shared<PythonSampler>(std::move(sampler));

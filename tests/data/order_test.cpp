@@ -78,6 +78,13 @@ TEST_F(RecordedOrders, OfSeveralEpochs) {
   check_epochs("three epochs, SubsetRandomSampler", numbers(10, subset_random_sampler({1, 3, 5, 7, 9})));
 }
 
+// What MindSpore 2.7.2 gave.
+TEST(RecordedOrder, OfEpochsBehindStepsThatEndEarly) {
+  const std::vector<Rows> recorded = {{3, 4, 5, 1, 6}, {2, 3, 0, 4, 5}, {1, 4, 2, 5, 6}};
+  EXPECT_EQ(epochs_of(numbers(10).shuffle(4).take(5), 3, 3), recorded);
+  EXPECT_EQ(epochs_of(zip({numbers(10).shuffle(4), numbers(5).rename({"x"}, {"y"})}), 3, 3), recorded);
+}
+
 TEST_F(RecordedOrders, OfStepsWithoutChance) {
   check_fixed("batch(3)", numbers(10).batch(3));
   check_fixed("batch(3, True)", numbers(10).batch(3, true));

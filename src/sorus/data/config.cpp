@@ -34,6 +34,9 @@ void set_config(const Config& config) {
               config.num_parallel_workers);
   SORUS_CHECK(config.queue_bytes >= 1, ValueError,
               "dataset.config: queue_bytes is out of range: got {}, need 1 or more", config.queue_bytes);
+  SORUS_CHECK(config.callback_timeout >= 1, ValueError,
+              "dataset.config: callback_timeout is out of range: got {}, need 1 or more",
+              config.callback_timeout);
   const ProcessSeed process = process_seed();
   std::lock_guard lock(mutex);
   current = config;

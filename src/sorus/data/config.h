@@ -15,6 +15,8 @@ struct Config {
   int64_t prefetch_size = 16;        ///< rows of the last stage that wait at most, unless they are small
   int64_t num_parallel_workers = 8;  ///< kept for programs that ask; the engine has one budget of workers
   int64_t queue_bytes = 64LL << 20;  ///< bytes that wait for the reader at most
+  int64_t callback_timeout = 60;     ///< seconds that a reader waits for a closed gate
+  bool opens_late_gates = false;     ///< a gate that is late opens for good, instead of an error
 };
 [[nodiscard]] SORUS_API Config config();  ///< the settings as they are now
 /// Sets all of them; change what config() gives to keep the others. Throws ValueError when a field is out of

@@ -18,6 +18,12 @@ size_t find_column(const char* op, const std::vector<std::string>& names, const 
   return static_cast<size_t>(found - names.begin());
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 namespace {
 
 /// `names` must differ: two columns of one name cannot be told apart.
@@ -41,6 +47,9 @@ class ProjectStage final : public Stage {
     return out;
   }
   void rewind() override { input_->rewind(); }
+  int64_t skip(int64_t count) override { return input_->skip(count); }
+  void save(StageState& state) override { input_->save(state); }
+  void load(StageState& state) override { input_->load(state); }
 
  private:
   std::unique_ptr<Stage> input_;
@@ -56,6 +65,7 @@ class ProjectNode final : public Derived {
     return std::make_unique<ProjectStage>(input_->start(run), places_);
   }
   std::vector<std::string> names() const override { return names_; }
+  std::string text() const override { return "project(" + joined(names_) + ")"; }
 
  private:
   std::vector<size_t> places_;
@@ -64,12 +74,18 @@ class ProjectNode final : public Derived {
 
 class ZipStage final : public Stage {
  public:
-  explicit ZipStage(std::vector<Feed> inputs) : inputs_(std::move(inputs)) {}
+  /// `ending`: for each input what ends_cheaply() says.
+  ZipStage(std::vector<Feed> inputs, std::vector<bool> ending)
+      : inputs_(std::move(inputs)), ending_(std::move(ending)) {
+    for (const bool ends : {true, false})
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        if (ending_[i] == ends) order_.push_back(i);
+  }
   Chunk next(int64_t wanted) override {
     int64_t count = wanted;
-    for (Feed& input : inputs_) {
-      count = std::min(count, input.available(count));
-      if (count == 0) return {};
+    for (size_t i : order_) {
+      count = std::min(count, inputs_[i].available(count));
+      if (count == 0) return end();
     }
     Chunk out;
     out.rows = count;
@@ -82,9 +98,27 @@ class ZipStage final : public Stage {
   void rewind() override {
     for (Feed& input : inputs_) input.rewind();
   }
+  int64_t skip(int64_t count) override {
+    for (size_t i : order_) count = std::min(count, inputs_[i].skip(count));
+    return count;
+  }
+  void save(StageState& state) override {
+    for (Feed& input : inputs_) input.save(state);
+  }
+  void load(StageState& state) override {
+    for (Feed& input : inputs_) input.load(state);
+  }
 
  private:
+  /// The shortest input is over.
+  Chunk end() {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (ending_[i]) (void)inputs_[i].skip(INT64_MAX);
+    return {};
+  }
   std::vector<Feed> inputs_;
+  std::vector<bool> ending_;
+  std::vector<size_t> order_;  ///< in which they are read: the others no further than those that end
 };
 
 class ZipNode final : public Node {
@@ -92,8 +126,12 @@ class ZipNode final : public Node {
   explicit ZipNode(std::vector<NodePtr> inputs) : inputs_(std::move(inputs)) { check_unique("zip", names()); }
   std::unique_ptr<Stage> start(Run& run) const override {
     std::vector<Feed> feeds;
-    for (const NodePtr& input : inputs_) feeds.emplace_back(input->start(run));
-    return std::make_unique<ZipStage>(std::move(feeds));
+    std::vector<bool> ending;
+    for (const NodePtr& input : inputs_) {
+      feeds.emplace_back(input->start(run));
+      ending.push_back(ends_cheaply(*input));
+    }
+    return std::make_unique<ZipStage>(std::move(feeds), std::move(ending));
   }
   std::optional<int64_t> size() const override {
     std::optional<int64_t> shortest;
@@ -113,6 +151,8 @@ class ZipNode final : public Node {
   bool hosted() const override {
     return std::any_of(inputs_.begin(), inputs_.end(), [](const NodePtr& n) { return n->hosted(); });
   }
+  std::vector<NodePtr> inputs() const override { return inputs_; }
+  std::string text() const override { return "zip(" + std::to_string(inputs_.size()) + ")"; }
 
  private:
   std::vector<NodePtr> inputs_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sorus/data/gate.h"
 #include "sorus/data/iterator.h"
 #include "sorus/data/sampler.h"
 #include "sorus/data/stage.h"
@@ -29,6 +30,13 @@ struct BatchInfo {
 class SORUS_API BatchOperation {
  public:
   virtual ~BatchOperation() = default;
+  [[nodiscard]] virtual std::string text() const { return ""; }
+  /// Processes of its own that it works in, 0: none. It then gets several batches at once.
+  [[nodiscard]] virtual int64_t processes() const { return 0; }
+  /// apply() for batches whose numbers follow `first`; fewer when one fails, with `error` set.
+  [[nodiscard]] virtual std::vector<std::vector<Column>> apply_all(std::vector<std::vector<Column>> batches,
+                                                                   const BatchInfo& first,
+                                                                   std::exception_ptr& error) const;
   [[nodiscard]] virtual std::vector<Column> apply(std::vector<Column> columns,
                                                   const BatchInfo& info) const = 0;
 };
@@ -55,6 +63,8 @@ struct BatchOptions {
 class SORUS_API Predicate {
  public:
   virtual ~Predicate() = default;
+  /// What it is called, to tell pipelines apart.
+  [[nodiscard]] virtual std::string text() const { return ""; }
   [[nodiscard]] virtual bool hosted() const { return false; }
   /// One answer a row; fewer with `error` set when a row fails.
   [[nodiscard]] virtual std::vector<bool> test(const std::vector<Column>& columns, int64_t rows,
@@ -65,6 +75,7 @@ class SORUS_API Predicate {
 class SORUS_API RowLength {
  public:
   virtual ~RowLength() = default;
+  [[nodiscard]] virtual std::string text() const { return ""; }
   [[nodiscard]] virtual bool hosted() const { return false; }
   /// One number a row; fewer with `error` set when a row fails.
   [[nodiscard]] virtual std::vector<int64_t> measure(const std::vector<Column>& columns, int64_t rows,
@@ -120,6 +131,22 @@ class SORUS_API Dataset {
   /// Rows of this one, then of the others.
   [[nodiscard]] Dataset concat(const std::vector<Dataset>& others) const;
 
+  /// Lets `num_batch` of the rows that the reader gets pass, then as many more for each sync_update() of that
+  /// condition. Rows are made one by one then, and none ahead of an update. Throws ValueError for a num_batch
+  /// below 1 and RuntimeError for a condition that is in use; shuffle() cannot follow. A reader that waits
+  /// longer than config().callback_timeout gets a RuntimeError.
+  [[nodiscard]] Dataset sync_wait(const std::string& condition, int64_t num_batch = 1,
+                                  GateCallback callback = {}) const;
+  /// Waits until running pipelines have made the rows that may pass, calls the callback and lets `num_batch`
+  /// more pass (absent: that of sync_wait), so that just these see what the callback did. Throws RuntimeError
+  /// for a condition that is not there.
+  void sync_update(const std::string& condition, std::optional<int64_t> num_batch = {},
+                   const std::any& data = {}) const;
+  /// Opens all gates for good.
+  void disable_sync() const;
+  /// The gate of a condition; throws RuntimeError when there is none.
+  [[nodiscard]] std::shared_ptr<Gate> gate(const std::string& condition) const;
+
   [[nodiscard]] std::vector<std::string> names() const { return node_->names(); }
   /// Rows per epoch; reads an epoch when nothing else tells.
   [[nodiscard]] int64_t size() const;
@@ -142,6 +169,8 @@ class SORUS_API RandomAccess {
   [[nodiscard]] virtual int64_t rows() const = 0;
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
   [[nodiscard]] virtual bool hosted() const { return false; }
+  /// Processes of its own that read() works in, 0: none.
+  [[nodiscard]] virtual int64_t processes() const { return 0; }
   /// Samplers order its rows as those of MindRecord files.
   [[nodiscard]] virtual bool has_record_order() const { return false; }
   /// Rows ids[begin] to ids[begin + count - 1], or fewer but one; none or fewer when `error` is set.

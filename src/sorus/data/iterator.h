@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sorus/data/sampler.h"
 #include "sorus/data/stage.h"
 
 namespace sorus::data {
@@ -15,6 +16,28 @@ using Row = std::vector<Tensor>;
 struct IterateOptions {
   int64_t epochs = 1;                 ///< -1: without end
   std::optional<uint32_t> seed = {};  ///< absent: that of config(), or a fresh one when that is none
+};
+
+/// Where an iterator stands: what its reader got. Rows that were made ahead do not count.
+struct SORUS_API IteratorState {
+  std::vector<std::string> steps;  ///< texts of the pipeline's steps
+  uint32_t seed = 0;
+  int64_t epoch = 0;  ///< epochs that are over
+  int64_t row = 0;    ///< rows got in this one
+  StageState stages;  ///< what the steps knew when the epoch began
+};
+
+/// Orders that a sampler of the host chose, one for each time that its source began since an epoch did.
+/// Thread-safe.
+class SORUS_API KeptOrders final : public Object {
+ public:
+  void add(const RowIds& ids);
+  [[nodiscard]] bool get(size_t number, RowIds& ids) const;
+  [[nodiscard]] std::vector<RowIds> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<RowIds> orders_;
 };
 
 /// A running pipeline. One thread of its own drives all stages ahead of the reader, bounded in rows and
@@ -39,6 +62,13 @@ class SORUS_API DatasetIterator {
   /// Valid after kRow until the next poll().
   [[nodiscard]] const Chunk& current() const;
   [[nodiscard]] int64_t row() const;
+  /// Where the reader stands. May wait for the beginning of the epoch; throws RuntimeError when the pipeline
+  /// ended before it.
+  [[nodiscard]] IteratorState state() const;
+  /// Goes on where another iterator of such a pipeline stood, in this process or another, with any number of
+  /// threads: the rows that follow are those that it would have got. Begins anew for that. Throws ValueError
+  /// naming the first step that differs; a source that has fewer rows than it had is an error of the run.
+  void load(const IteratorState& state);
   /// Ends the run. Returns when its thread has ended, which a call of the host language may delay.
   void stop();
 

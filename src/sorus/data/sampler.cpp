@@ -307,6 +307,7 @@ class Chained final : public Sampler {
     Count n = child_->count(rows);
     return n ? parent_->count(*n) : n;
   }
+  bool hosted() const override { return parent_->hosted() || child_->hosted(); }
 
  private:
   using Start = SamplerRun (Sampler::*)(int64_t, uint32_t) const;

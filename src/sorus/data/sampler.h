@@ -37,6 +37,8 @@ class SORUS_API Sampler {
   [[nodiscard]] virtual SamplerRun start_records(int64_t rows, uint32_t seed) const {
     return start(rows, seed);
   }
+  /// True when it calls into the host language, whose answers need not be the same again.
+  [[nodiscard]] virtual bool hosted() const { return false; }
   /// Rows per epoch; nothing when only a run can tell.
   [[nodiscard]] virtual std::optional<int64_t> count(int64_t rows) const = 0;
 };

@@ -38,10 +38,14 @@ class SORUS_API Operation {
  public:
   virtual ~Operation() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// What it is called, to tell pipelines apart.
+  [[nodiscard]] virtual std::string text() const { return name(); }
   /// The operations that this one stands for, if it stands for several.
   [[nodiscard]] virtual std::span<const std::shared_ptr<const Operation>> parts() const { return {}; }
   /// True when it calls into the host language, where rows come one by one and reading ahead may be seen.
   [[nodiscard]] virtual bool hosted() const { return false; }
+  /// Processes of its own that it works in, 0: none. It then gets as many rows at once as there are wanted.
+  [[nodiscard]] virtual int64_t processes() const { return 0; }
   /// The most rows that it should get at once: fewer where results are much larger than rows.
   [[nodiscard]] virtual int64_t rows_at_once() const { return INT64_MAX; }
   /// One operation for this one and `next` after it, with the numbers that `next` draws, or null.

@@ -1,5 +1,7 @@
 #include "sorus/data/sources/detail/row_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -49,6 +51,12 @@ class RowFilesStage final : public Stage {
   RowFilesStage(std::shared_ptr<const RowFilesNode> node, Run& run);
   Chunk next(int64_t wanted) override;
   void rewind() override;
+  int64_t skip(int64_t count) override;
+  void save(StageState& state) override { state.numbers.push_back(epochs_); }
+  void load(StageState& state) override {
+    const int64_t epochs = state.take_number();
+    while (epochs_ < epochs) rewind();
+  }
 
  private:
   struct Read {
@@ -67,7 +75,7 @@ class RowFilesStage final : public Stage {
   std::vector<Lane> lanes_;
   size_t turn_ = 0;
   int64_t rows_ = 0;
-  uint32_t shuffles_ = 0;
+  int64_t epochs_ = 0;  ///< begun
   HeldError error_;
 };
 
@@ -94,6 +102,16 @@ class RowFilesNode final : public Node, public std::enable_shared_from_this<RowF
   }
   bool hosted() const override { return false; }
   std::vector<std::string> names() const override { return format_->names(); }
+  std::vector<NodePtr> inputs() const override { return {}; }
+  std::string text() const override {
+    const char* orders[] = {"in order", "files shuffled", "rows shuffled"};
+    return fmt::format("{}({}; {} files {}, {} rows at most, shard {} of {} by {}, {} at a time)",
+                       format_->source(), joined(names()), files_.size(),
+                       orders[static_cast<size_t>(options_.shuffle)], limit(), shard(), shards(),
+                       options_.whole_files ? "files" : "rows", lanes());
+  }
+  /// Counting them means to read all files.
+  bool has_exact_size() const override { return false; }
 
   const RowFormat& format() const { return *format_; }
   const std::vector<std::string>& files() const { return files_; }
@@ -168,9 +186,10 @@ RowFilesStage::RowFilesStage(std::shared_ptr<const RowFilesNode> node, Run& run)
 }
 
 void RowFilesStage::rewind() {
+  ++epochs_;
   if (node_->shuffles_files()) {
     // Shards draw alike whatever the seed.
-    std::mt19937 random(node_->shards() == 1 ? run_.order_seed : ++shuffles_);
+    std::mt19937 random(node_->shards() == 1 ? run_.order_seed : static_cast<uint32_t>(epochs_));
     shuffle(order_, random);
   }
   lanes_.clear();
@@ -210,6 +229,13 @@ bool RowFilesStage::read(Read& to) {
   SORUS_CHECK(rows_ > 0, IOError, "{}: file '{}' has no rows{}: need one or more", node_->format().source(),
               node_->files().front(), node_->files().size() > 1 ? ", nor have the others" : "");
   return false;
+}
+
+int64_t RowFilesStage::skip(int64_t count) {
+  error_.rethrow();
+  int64_t skipped = 0;
+  for (Read passed{}; skipped < count && read(passed); ++skipped) run_.check();
+  return skipped;
 }
 
 Chunk RowFilesStage::next(int64_t wanted) {
@@ -269,6 +295,7 @@ class ShuffledRows final : public Derived {
   std::unique_ptr<Stage> start(Run& run) const override {
     return Dataset(input_).shuffle(files_->shuffle_rows(run)).node()->start(run);
   }
+  std::string text() const override { return "shuffle(by the number of rows)"; }
 
  private:
   std::shared_ptr<const RowFilesNode> files_;

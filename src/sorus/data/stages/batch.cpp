@@ -14,20 +14,20 @@ class BatchStage final : public Stage {
         options_(options),
         names_(std::move(names)),
         places_(std::move(places)),
-        run_(run) {}
+        processes_(options.operation ? options.operation->processes() : 0),
+        portion_(processes_),
+        run_(run) {
+    run.flow->together = std::max(run.flow->together, kBatchesPerProcess * processes_);
+  }
 
   Chunk next(int64_t wanted) override {
     int64_t size = batch_size();
+    if (processes_ > 0 && !options_.size_of) return next_in_processes(size, wanted);
     // Batches that are made one by one may differ in size or shape.
     if (options_.size_of || options_.pads || options_.operation) wanted = 1;
     gather(size, wanted);
     int64_t full = held_rows_ / size;
-    if (full == 0) {
-      error_.rethrow();
-      if (held_rows_ == 0 || options_.drop_remainder) return {};
-      Chunk rows = take(1, held_rows_);
-      return make(std::move(rows), held_rows_taken_, 1);
-    }
+    if (full == 0) return last();
     Chunk rows = take(std::min(full, wanted), size);
     return make(std::move(rows), size, held_rows_taken_ / size);
   }
@@ -37,8 +37,69 @@ class BatchStage final : public Stage {
     held_rows_ = 0;
     info_ = {info_.epoch + 1, 0};
   }
+  int64_t skip(int64_t count) override {
+    int64_t skipped = 0;
+    while (skipped < count) {
+      const int64_t size = batch_size();
+      // Batches of one size are passed over together.
+      int64_t batches = options_.size_of ? 1 : std::min(count - skipped, INT64_MAX / size);
+      const int64_t rows = input_.skip(batches * size);
+      const bool over = rows < batches * size;
+      batches = rows / size + (rows % size > 0 && !options_.drop_remainder ? 1 : 0);
+      info_.batch += batches;
+      skipped += batches;
+      if (over) break;
+    }
+    return skipped;
+  }
+  void save(StageState& state) override {
+    state.numbers.push_back(info_.epoch);
+    input_.save(state);
+  }
+  void load(StageState& state) override {
+    info_.epoch = state.take_number();
+    input_.load(state);
+  }
 
  private:
+  static constexpr int64_t kBatchesPerProcess = 2;
+
+  /// What is left at the end of an epoch.
+  Chunk last() {
+    error_.rethrow();
+    if (held_rows_ == 0 || options_.drop_remainder) return {};
+    Chunk rows = take(1, held_rows_);
+    return make(std::move(rows), held_rows_taken_, 1);
+  }
+
+  /// Several batches, whose rows the processes of the operation get at the same time.
+  Chunk next_in_processes(int64_t size, int64_t wanted) {
+    failed_.rethrow();
+    wanted = std::min(wanted, portion_.rows());
+    gather(size, wanted);
+    const int64_t full = std::min(held_rows_ / size, wanted);
+    if (full == 0) return last();
+    std::vector<Chunk> rows;
+    std::vector<std::vector<Column>> inputs;
+    for (int64_t i = 0; i < full; ++i) {
+      rows.push_back(take(1, size));
+      inputs.push_back(inputs_of(rows.back().columns));
+    }
+    auto outputs = portion_.timed(
+        [&] { return options_.operation->apply_all(std::move(inputs), info_, failed_.slot()); });
+    std::vector<Chunk> batches;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      batches.push_back(assemble(wired(std::move(rows[i].columns), std::move(outputs[i])), 1));
+    if (batches.empty()) failed_.rethrow();
+    return concatenate(batches);
+  }
+
+  std::vector<Column> inputs_of(const std::vector<Column>& columns) const {
+    std::vector<Column> inputs;
+    for (size_t place : places_) inputs.push_back(columns[place]);
+    return inputs;
+  }
+
   int64_t batch_size() const {
     int64_t size = options_.size_of ? options_.size_of(info_) : options_.size;
     SORUS_CHECK(size > 0, ValueError, "batch: batch_size is out of range: got {}, need 1 or more", size);
@@ -82,10 +143,15 @@ class BatchStage final : public Stage {
 
   Chunk make(Chunk rows, int64_t size, int64_t batches) {
     if (options_.operation) {
-      rows.columns = run_operation(std::move(rows.columns));
-      rows.rows = rows.columns.front().rows;
-      size = rows.rows;
+      auto outputs = options_.operation->apply(inputs_of(rows.columns), info_);
+      return assemble(wired(std::move(rows.columns), std::move(outputs)), 1);
     }
+    return assemble(std::move(rows), batches, size);
+  }
+
+  /// Rows with equally many for each batch (`size` 0: all of them for one), as batches.
+  Chunk assemble(Chunk rows, int64_t batches, int64_t size = 0) {
+    if (size == 0) size = rows.rows;
     Chunk out;
     out.rows = batches;
     for (size_t c = 0; c < rows.columns.size(); ++c) {
@@ -102,10 +168,8 @@ class BatchStage final : public Stage {
     return out;
   }
 
-  std::vector<Column> run_operation(std::vector<Column> columns) const {
-    std::vector<Column> inputs;
-    for (size_t place : places_) inputs.push_back(columns[place]);
-    std::vector<Column> outputs = options_.operation->apply(std::move(inputs), info_);
+  /// What the operation gave, with the columns that it did not take.
+  Chunk wired(std::vector<Column> columns, std::vector<Column> outputs) const {
     size_t left = columns.size() - places_.size();
     SORUS_CHECK(outputs.size() + left == names_.size(), ValueError,
                 "batch: number of columns does not fit: per_batch_map gave {}, need {}", outputs.size(),
@@ -122,19 +186,23 @@ class BatchStage final : public Stage {
       SORUS_CHECK(columns[c].rows == columns[0].rows, ValueError,
                   "batch: columns of a batch differ in length: got {} rows in '{}', need {} as in '{}'",
                   columns[c].rows, names_[c], columns[0].rows, names_[0]);
-    return columns;
+    const int64_t rows = columns.front().rows;
+    return {std::move(columns), rows};
   }
 
   Feed input_;
   BatchOptions options_;
   std::vector<std::string> names_;  ///< of the result
   std::vector<size_t> places_;      ///< of the operation's columns
+  int64_t processes_;
+  SharedPortion portion_;  ///< batches that the processes get
   Run& run_;
   std::vector<Chunk> held_;
   int64_t held_rows_ = 0;
   int64_t held_rows_taken_ = 0;
   BatchInfo info_;
-  HeldError error_;
+  HeldError error_;   ///< of the input
+  HeldError failed_;  ///< of the operation in processes
 };
 
 class BatchNode final : public Derived {
@@ -159,6 +227,13 @@ class BatchNode final : public Derived {
   bool hosted() const override {
     return Derived::hosted() || options_.operation || static_cast<bool>(options_.size_of);
   }
+  std::string text() const override {
+    std::string text = options_.pads ? "padded_batch(" : "batch(";
+    text += options_.size_of ? "function" : std::to_string(options_.size);
+    if (options_.drop_remainder) text += ", drop_remainder";
+    if (options_.operation) text += ", " + options_.operation->text();
+    return text + ")";
+  }
 
  private:
   void wire() {
@@ -180,6 +255,22 @@ class BatchNode final : public Derived {
 };
 
 }  // namespace
+
+std::vector<std::vector<Column>> BatchOperation::apply_all(std::vector<std::vector<Column>> batches,
+                                                           const BatchInfo& first,
+                                                           std::exception_ptr& error) const {
+  std::vector<std::vector<Column>> done;
+  BatchInfo info = first;
+  try {
+    for (auto& batch : batches) {
+      done.push_back(apply(std::move(batch), info));
+      ++info.batch;
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  return done;
+}
 
 Dataset Dataset::batch(BatchOptions options) const {
   return Dataset(std::make_shared<BatchNode>(node_, std::move(options)));

@@ -57,6 +57,8 @@ class BucketStage final : public Stage {
     ready_.clear();
     over_ = false;
   }
+  void save(StageState& state) override { input_->save(state); }
+  void load(StageState& state) override { input_->load(state); }
 
  private:
   struct Bucket {
@@ -67,7 +69,7 @@ class BucketStage final : public Stage {
   void read() {
     run_.check();
     error_.rethrow();
-    const Chunk chunk = input_->next(portion_);
+    const Chunk chunk = input_->next(run_.flow->gated ? 1 : portion_);
     if (chunk.rows == 0) return end();
     std::vector<Column> columns;
     for (size_t place : places_) columns.push_back(chunk.columns[place]);
@@ -144,6 +146,12 @@ class BucketNode final : public Derived {
   }
   std::optional<int64_t> size() const override { return std::nullopt; }
   bool hosted() const override { return Derived::hosted() || options_.length->hosted(); }
+  std::string text() const override {
+    return fmt::format("bucket_batch_by_length({}; {}{}; {})", fmt::join(options_.boundaries, ", "),
+                       fmt::join(options_.batch_sizes, ", "),
+                       options_.drop_remainder ? "; drop_remainder" : "",
+                       joined(options_.columns) + options_.length->text());
+  }
 
  private:
   void check() const {

@@ -81,7 +81,10 @@ class MapStage final : public Stage {
     plans_.resize(groups_.size() * wiring_.inputs.size());
     for (const Group& group : groups_) {
       if (!group.operation) continue;
-      hosted_ = hosted_ || group.operation->hosted();
+      const int64_t processes = group.operation->processes();
+      hosted_ = hosted_ || (group.operation->hosted() && processes == 0);
+      run.flow->together = std::max(run.flow->together, kRowsPerProcess * processes);
+      if (processes > 0) shared_.emplace(std::max(processes, shared_ ? shared_->rows() : 0));
       most_rows_ = std::min(most_rows_, group.operation->rows_at_once());
     }
   }
@@ -92,12 +95,13 @@ class MapStage final : public Stage {
     Patience patience;
     std::vector<Chunk> done;
     // Slow operations of the host get a few rows at a time, so that the run can be stopped between them.
-    int64_t portion = hosted_ ? 1 : std::min(wanted, most_rows_);
+    int64_t portion = hosted_ ? 1 : std::min({wanted, most_rows_, shared_ ? shared_->rows() : INT64_MAX});
     for (int64_t rows = 0; rows < wanted && !error_ && (done.empty() || !patience.ended());) {
       run_.check();
       int64_t count = std::min({portion, wanted - rows, input_.available(wanted - rows)});
       if (count == 0) break;
-      Chunk chunk = apply(input_.take(count));
+      auto work = [&] { return apply(input_.take(count)); };
+      Chunk chunk = shared_ ? shared_->timed(work) : work();
       row_ += count;
       rows += count;
       portion = std::min(2 * portion, most_rows_);
@@ -111,6 +115,19 @@ class MapStage final : public Stage {
     input_.rewind();
     row_ = 0;
     ++epoch_;
+  }
+  int64_t skip(int64_t count) override {
+    const int64_t rows = input_.skip(count);
+    row_ += rows;
+    return rows;
+  }
+  void save(StageState& state) override {
+    state.numbers.push_back(static_cast<int64_t>(epoch_));
+    input_.save(state);
+  }
+  void load(StageState& state) override {
+    epoch_ = static_cast<uint64_t>(state.take_number());
+    input_.load(state);
   }
 
  private:
@@ -210,6 +227,7 @@ class MapStage final : public Stage {
   Run& run_;
   std::vector<std::optional<TransformPlan>> plans_;  ///< for each group and input
   bool hosted_ = false;
+  std::optional<SharedPortion> shared_;  ///< with processes
   int64_t most_rows_ = INT64_MAX;
   int64_t row_ = 0;
   uint64_t epoch_;
@@ -228,6 +246,11 @@ class MapNode final : public Derived {
   bool hosted() const override {
     return Derived::hosted() || std::any_of(operations_.begin(), operations_.end(),
                                             [](const OperationPtr& o) { return o->hosted(); });
+  }
+  std::string text() const override {
+    std::vector<std::string> texts;
+    for (const OperationPtr& operation : operations_) texts.push_back(operation->text());
+    return "map(" + joined(texts) + "; " + joined(wiring_.names) + ")";
   }
 
  private:

@@ -27,6 +27,20 @@ class RepeatStage final : public Stage {
     empty_ = true;
     input_->rewind();
   }
+  int64_t skip(int64_t count) override {
+    int64_t skipped = 0;
+    while (true) {
+      const int64_t rows = input_->skip(count - skipped);
+      skipped += rows;
+      if (rows > 0) empty_ = false;
+      if (skipped == count || done_ + 1 == count_ || empty_) return skipped;
+      ++done_;
+      empty_ = true;
+      input_->rewind();
+    }
+  }
+  void save(StageState& state) override { input_->save(state); }
+  void load(StageState& state) override { input_->load(state); }
 
  private:
   std::unique_ptr<Stage> input_;
@@ -52,6 +66,8 @@ class RepeatNode final : public Derived {
                 "repeat: too many rows: got {} times {}, need fewer than 2^63", *rows, count_);
     return all;
   }
+  std::string text() const override { return "repeat(" + std::to_string(count_) + ")"; }
+  bool has_exact_size() const override { return count_ > 0 && Derived::has_exact_size(); }
 
  private:
   int64_t count_;
@@ -73,6 +89,13 @@ class FixedOrderStage final : public Stage {
     ++epoch_;
     begin();
   }
+  int64_t skip(int64_t count) override { return stage_->skip(count); }
+  // The stages inside begin each epoch as new ones, so there is nothing else to know.
+  void save(StageState& state) override { state.numbers.push_back(static_cast<int64_t>(epoch_)); }
+  void load(StageState& state) override {
+    epoch_ = static_cast<uint64_t>(state.take_number());
+    begin();
+  }
 
  private:
   void begin() {
@@ -82,6 +105,7 @@ class FixedOrderStage final : public Stage {
     run_->order_seed = seed_;
     run_->first_epoch = epoch_;
     run_->outer = &outer_;
+    run_->flow = outer_.flow;
     stage_ = input_->start(*run_);
   }
   NodePtr input_;
@@ -99,6 +123,7 @@ class FixedOrderNode final : public Derived {
   std::unique_ptr<Stage> start(Run& run) const override {
     return std::make_unique<FixedOrderStage>(input_, seed_, run);
   }
+  std::string text() const override { return "fix_order(" + std::to_string(seed_) + ")"; }
 
  private:
   uint32_t seed_;
@@ -107,8 +132,9 @@ class FixedOrderNode final : public Derived {
 /// Rows [first, first + count) of an epoch.
 class WindowStage final : public Stage {
  public:
-  WindowStage(std::unique_ptr<Stage> input, int64_t first, int64_t count, Run& run)
-      : input_(std::move(input)), first_(first), count_(count), run_(run) {}
+  /// `ending`: what ends_cheaply() says of the input.
+  WindowStage(std::unique_ptr<Stage> input, int64_t first, int64_t count, bool ending, Run& run)
+      : input_(std::move(input)), first_(first), count_(count), ending_(ending), run_(run) {}
   Chunk next(int64_t wanted) override {
     while (place_ < first_) {
       run_.check();
@@ -118,7 +144,7 @@ class WindowStage final : public Stage {
       place_ += unread.rows;
     }
     int64_t left = count_ < 0 ? wanted : count_ - (place_ - first_);
-    if (left <= 0) return {};
+    if (left <= 0) return end();
     Chunk chunk = input_->next(std::min(wanted, left));
     place_ += chunk.rows;
     return chunk;
@@ -127,11 +153,27 @@ class WindowStage final : public Stage {
     place_ = 0;
     input_->rewind();
   }
+  int64_t skip(int64_t count) override {
+    if (place_ < first_) place_ += input_->skip(first_ - place_);
+    if (place_ < first_) return 0;
+    const int64_t left = count_ < 0 ? count : count_ - (place_ - first_);
+    const int64_t skipped = left <= 0 ? 0 : input_->skip(std::min(count, left));
+    place_ += skipped;
+    if (skipped < count) (void)end();
+    return skipped;
+  }
+  void save(StageState& state) override { input_->save(state); }
+  void load(StageState& state) override { input_->load(state); }
 
  private:
+  Chunk end() {
+    if (ending_) (void)input_->skip(INT64_MAX);
+    return {};
+  }
   std::unique_ptr<Stage> input_;
   int64_t first_;
   int64_t count_;
+  bool ending_;
   Run& run_;
   int64_t place_ = 0;
 };
@@ -142,13 +184,16 @@ class WindowNode final : public Derived {
       : Derived(std::move(input)), first_(first), count_(count) {}
   std::unique_ptr<Stage> start(Run& run) const override {
     auto input = input_->start(run);
-    return std::make_unique<WindowStage>(std::move(input), first_, count_, run);
+    return std::make_unique<WindowStage>(std::move(input), first_, count_, ends_cheaply(*input_), run);
   }
   std::optional<int64_t> size() const override {
     auto rows = input_->size();
     if (!rows) return rows;
     int64_t rest = std::max<int64_t>(*rows - first_, 0);
     return count_ < 0 ? rest : std::min(rest, count_);
+  }
+  std::string text() const override {
+    return count_ < 0 ? "skip(" + std::to_string(first_) + ")" : "take(" + std::to_string(count_) + ")";
   }
 
  private:
@@ -169,6 +214,20 @@ class ConcatStage final : public Stage {
   void rewind() override {
     at_ = 0;
     for (auto& input : inputs_) input->rewind();
+  }
+  int64_t skip(int64_t count) override {
+    int64_t skipped = 0;
+    for (; at_ < inputs_.size(); ++at_) {
+      skipped += inputs_[at_]->skip(count - skipped);
+      if (skipped == count) break;
+    }
+    return skipped;
+  }
+  void save(StageState& state) override {
+    for (auto& input : inputs_) input->save(state);
+  }
+  void load(StageState& state) override {
+    for (auto& input : inputs_) input->load(state);
   }
 
  private:
@@ -202,13 +261,10 @@ class ConcatNode final : public Node {
   bool hosted() const override {
     return std::any_of(inputs_.begin(), inputs_.end(), [](const NodePtr& n) { return n->hosted(); });
   }
+  std::vector<NodePtr> inputs() const override { return inputs_; }
+  std::string text() const override { return "concat(" + std::to_string(inputs_.size()) + ")"; }
 
  private:
-  static std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-  }
   std::vector<NodePtr> inputs_;
 };
 
@@ -234,6 +290,8 @@ class FilterStage final : public Stage {
     }
   }
   void rewind() override { input_->rewind(); }
+  void save(StageState& state) override { input_->save(state); }
+  void load(StageState& state) override { input_->load(state); }
 
  private:
   std::unique_ptr<Stage> input_;
@@ -258,6 +316,7 @@ class FilterNode final : public Derived {
   }
   std::optional<int64_t> size() const override { return std::nullopt; }
   bool hosted() const override { return Derived::hosted() || predicate_->hosted(); }
+  std::string text() const override { return "filter(" + predicate_->text() + ")"; }
 
  private:
   std::shared_ptr<const Predicate> predicate_;

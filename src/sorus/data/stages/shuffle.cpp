@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <random>
 
 #include "sorus/data/detail/derived.h"
@@ -71,8 +72,13 @@ class SlotStore {
 /// row takes its place, and a new row becomes the last. The generator runs on from epoch to epoch.
 class ShuffleStage final : public Stage {
  public:
-  ShuffleStage(std::unique_ptr<Stage> input, int64_t buffer_size, Run& run)
-      : input_(std::move(input)), run_(run), buffer_size_(buffer_size), random_(run.order_seed) {}
+  /// `rows`: of each epoch, where that is known.
+  ShuffleStage(std::unique_ptr<Stage> input, int64_t buffer_size, std::optional<int64_t> rows, Run& run)
+      : input_(std::move(input)),
+        run_(run),
+        buffer_size_(buffer_size),
+        rows_(rows),
+        random_(run.order_seed) {}
 
   Chunk next(int64_t wanted) override {
     fill();
@@ -80,13 +86,15 @@ class ShuffleStage final : public Stage {
     std::vector<int64_t> drawn;
     while (std::ssize(drawn) < wanted && !order_.empty()) {
       run_.check();
-      auto place = static_cast<size_t>(random_() % order_.size());
+      const size_t place = draw();
       drawn.push_back(order_[place]);
       order_[place] = order_.back();
       order_.pop_back();
-      if (has_row(wanted)) add_row(wanted);
+      // No more is read than the rows handed on ask for: what a step before draws may depend on it.
+      if (has_row(wanted - std::ssize(drawn) + 1)) add_row();
     }
     if (drawn.empty()) return {};
+    taken_ += std::ssize(drawn);
     Chunk out = store_.gather(drawn);
     free_.insert(free_.end(), drawn.begin(), drawn.end());
     return out;
@@ -98,23 +106,98 @@ class ShuffleStage final : public Stage {
     filled_ = false;
     current_ = {};
     row_ = 0;
+    taken_ = 0;
+  }
+  /// At the beginning of an epoch the draws alone tell which rows remain in the buffer: only those are read.
+  int64_t skip(int64_t count) override {
+    if (!rows_) return Stage::skip(count);
+    if (filled_) return count >= *rows_ - taken_ ? skip_all() : Stage::skip(count);
+    filled_ = true;
+    int64_t next = std::min(buffer_size_, *rows_);
+    order_.resize(static_cast<size_t>(next));
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    int64_t skipped = 0;
+    for (; skipped < count && !order_.empty(); ++skipped) {
+      const size_t place = draw();
+      order_[place] = order_.back();
+      order_.pop_back();
+      if (next < *rows_) order_.push_back(next++);
+    }
+    taken_ = skipped;
+    read_buffer(next);
+    return skipped;
+  }
+  void save(StageState& state) override {
+    state.numbers.push_back(draws_);
+    input_.save(state);
+  }
+  void load(StageState& state) override {
+    draws_ = state.take_number();
+    random_.discard(static_cast<uint64_t>(draws_));
+    input_.load(state);
   }
 
  private:
+  size_t draw() {
+    ++draws_;
+    return static_cast<size_t>(random_() % order_.size());
+  }
+  /// Passes over the rest of an epoch: only the generator must know.
+  int64_t skip_all() {
+    const int64_t rows = *rows_ - taken_;
+    random_.discard(static_cast<uint64_t>(rows));
+    draws_ += rows;
+    taken_ = *rows_;
+    free_.insert(free_.end(), order_.begin(), order_.end());
+    order_.clear();
+    return rows;
+  }
+  /// Reads the rows whose numbers stand in `order_`, of the first `end` of the input; slots take their place.
+  void read_buffer(int64_t end) {
+    std::vector<std::pair<int64_t, size_t>> wanted;  // number of a row and its place
+    for (size_t place = 0; place < order_.size(); ++place) wanted.emplace_back(order_[place], place);
+    std::sort(wanted.begin(), wanted.end());
+    slots_ = 0;
+    free_.clear();
+    int64_t at = 0;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      run_.check();
+      const auto [number, place] = wanted[i];
+      int64_t together = 1;  // rows wanted that follow each other
+      while (together < kPortion && i + static_cast<size_t>(together) < wanted.size() &&
+             wanted[i + static_cast<size_t>(together)].first == number + together)
+        ++together;
+      pass_over(number - at);
+      at = number + 1;
+      SORUS_CHECK(input_.available(together) > 0, RuntimeError,
+                  "shuffle: cannot go on: the source ended at row {}, need {} rows as it had", number,
+                  *rows_);
+      store_.put(slots_, input_.take(1), 0);
+      order_[place] = slots_++;
+    }
+    pass_over(end - at);
+  }
+  void pass_over(int64_t count) {
+    if (count == 0) return;
+    const int64_t rows = input_.skip(count);
+    SORUS_CHECK(rows == count, RuntimeError,
+                "shuffle: cannot go on: the source ended {} rows early, need {} rows as it had", count - rows,
+                *rows_);
+  }
+
   void fill() {
     if (filled_) return;
-    constexpr int64_t kPortion = 256;
     while (std::ssize(order_) < buffer_size_) {
       run_.check();
-      if (!has_row(std::min(kPortion, buffer_size_))) break;
-      add_row(kPortion);
+      if (!has_row(std::min(kPortion, buffer_size_ - std::ssize(order_)))) break;
+      add_row();
     }
     filled_ = true;
   }
   bool has_row(int64_t wanted) { return row_ < current_.rows || input_.available(wanted) > 0; }
-  void add_row(int64_t wanted) {
+  void add_row() {
     if (row_ == current_.rows) {
-      current_ = input_.take(input_.available(wanted));
+      current_ = input_.take(input_.available(1));
       row_ = 0;
     }
     int64_t slot = slots_;
@@ -128,10 +211,15 @@ class ShuffleStage final : public Stage {
     order_.push_back(slot);
   }
 
+  static constexpr int64_t kPortion = 256;
+
   Feed input_;
   Run& run_;
   int64_t buffer_size_;
+  std::optional<int64_t> rows_;
   std::mt19937_64 random_;
+  int64_t draws_ = 0;
+  int64_t taken_ = 0;  ///< rows handed on in this epoch
   SlotStore store_;
   std::vector<int64_t> order_;  ///< slots of the buffer, by place
   std::vector<int64_t> free_;
@@ -149,8 +237,10 @@ class ShuffleNode final : public Derived {
   }
   std::unique_ptr<Stage> start(Run& run) const override {
     auto input = input_->start(run);
-    return std::make_unique<ShuffleStage>(std::move(input), buffer_size_, run);
+    return std::make_unique<ShuffleStage>(std::move(input), buffer_size_,
+                                          input_->has_exact_size() ? input_->size() : std::nullopt, run);
   }
+  std::string text() const override { return "shuffle(" + std::to_string(buffer_size_) + ")"; }
 
  private:
   int64_t buffer_size_;
@@ -159,6 +249,9 @@ class ShuffleNode final : public Derived {
 }  // namespace
 
 Dataset Dataset::shuffle(int64_t buffer_size) const {
+  SORUS_CHECK(gates_of(node_).empty(), RuntimeError,
+              "shuffle: sync_wait comes before: need shuffle before sync_wait, since its buffer would hold "
+              "rows back");
   return Dataset(std::make_shared<ShuffleNode>(node_, buffer_size));
 }
 

@@ -5,29 +5,81 @@ namespace {
 
 class SourceStage final : public Stage {
  public:
-  SourceStage(std::shared_ptr<const RandomAccess> source, SamplerRun sampler, Run& run)
-      : source_(std::move(source)), sampler_(std::move(sampler)), run_(run), ids_(sampler_()) {}
+  /// `keeps`: the sampler's choices, in the state.
+  SourceStage(std::shared_ptr<const RandomAccess> source, SamplerRun sampler, bool keeps, Run& run)
+      : source_(std::move(source)), sampler_(std::move(sampler)), run_(run), portion_(source_->processes()) {
+    if (keeps) kept_ = std::make_shared<KeptOrders>();
+    run.flow->together = std::max(run.flow->together, kRowsPerProcess * source_->processes());
+    draw();
+  }
 
   Chunk next(int64_t wanted) override {
     error_.rethrow();
     int64_t count = std::min(wanted, ids_.count - place_);
     if (count == 0) return {};
-    Chunk chunk = source_->read(ids_, place_, count, run_, error_.slot());
+    auto read = [&] { return source_->read(ids_, place_, count, run_, error_.slot()); };
+    if (source_->processes() > 0) count = std::min(count, portion_.rows());
+    Chunk chunk = source_->processes() > 0 ? portion_.timed(read) : read();
     if (chunk.rows == 0) error_.rethrow();
     place_ += chunk.rows;
     return chunk;
   }
-  void rewind() override {
-    ids_ = sampler_();
-    place_ = 0;
+  void rewind() override { draw(); }
+  int64_t skip(int64_t count) override {
+    count = std::min(count, ids_.count - place_);
+    place_ += count;
+    return count;
+  }
+  void save(StageState& state) override {
+    state.numbers.push_back(draws_);
+    if (!kept_) return;
+    // At the beginning of a run the order is that of the coming epoch, else of the one that is over.
+    kept_ = std::make_shared<KeptOrders>();
+    if (draws_ == 1) kept_->add(ids_);
+    rounds_ = draws_ == 1 ? 1 : 0;
+    state.objects.push_back(kept_);
+  }
+  void load(StageState& state) override {
+    const int64_t draws = state.take_number();
+    if (!kept_) {
+      while (draws_ < draws) draw();
+      return;
+    }
+    kept_ = std::dynamic_pointer_cast<KeptOrders>(state.take_object());
+    SORUS_CHECK(kept_, ValueError,
+                "dataset iterator: state does not fit: need the rows that a sampler chose");
+    rounds_ = 0;
+    draws_ = draws;
+    if (draws == 1) {
+      --draws_;
+      draw();
+    }
   }
 
  private:
+  /// The rows of the next epoch. Those that the host's sampler chose before are kept, since it need not
+  /// choose them again.
+  void draw() {
+    place_ = 0;
+    ++draws_;
+    if (kept_ && kept_->get(rounds_, ids_)) {
+      ++rounds_;
+      return;
+    }
+    ids_ = sampler_();
+    if (kept_) kept_->add(ids_);
+    ++rounds_;
+  }
+
   std::shared_ptr<const RandomAccess> source_;
   SamplerRun sampler_;
   Run& run_;
+  SharedPortion portion_;
   RowIds ids_;
   int64_t place_ = 0;
+  int64_t draws_ = 0;                 ///< epochs begun
+  std::shared_ptr<KeptOrders> kept_;  ///< with a sampler of the host
+  size_t rounds_ = 0;                 ///< epochs since the orders are kept
   HeldError error_;
 };
 
@@ -39,7 +91,13 @@ class SourceNode final : public Node {
     const int64_t rows = source_->rows();
     SamplerRun order = source_->has_record_order() ? sampler_->start_records(rows, run.order_seed)
                                                    : sampler_->start(rows, run.order_seed);
-    return std::make_unique<SourceStage>(source_, std::move(order), run);
+    return std::make_unique<SourceStage>(source_, std::move(order), sampler_->hosted(), run);
+  }
+  std::vector<NodePtr> inputs() const override { return {}; }
+  std::string text() const override {
+    const auto chosen = size();
+    return "source(" + joined(names()) + "; " + std::to_string(source_->rows()) + " rows, " +
+           (chosen ? std::to_string(*chosen) : "some") + " read)";
   }
   std::optional<int64_t> size() const override { return sampler_->count(source_->rows()); }
   std::vector<std::string> names() const override { return source_->names(); }
