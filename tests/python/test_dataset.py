@@ -12,7 +12,6 @@ import sys
 import textwrap
 import threading
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -630,25 +629,13 @@ def test_settings_take_their_documented_names():
     config.set_callback_timeout(timeout=7)
     config.set_enable_shared_mem(enable=False)
     assert (config.get_num_parallel_workers(), config.get_callback_timeout()) == (3, 7)
+    config.set_callback_timeout(60)
     assert config.get_enable_shared_mem() is False
     config.set_multiprocessing_start_method()
     config.set_num_parallel_workers(8)
     for bad in ({"value": 3}, {"num": "3"}, {}):
         with pytest.raises(TypeError, match="set_num_parallel_workers: .*num"):
             config.set_num_parallel_workers(**bad)
-
-
-def test_processes_asked_for_are_told_of_once(monkeypatch):
-    from sorus.dataset import _arguments
-
-    monkeypatch.setattr(_arguments, "_told", set())
-    rows = ds.GeneratorDataset([1, 2], ["x"], shuffle=False)
-    with pytest.warns(UserWarning, match="map: num_parallel_workers has no effect on Python code: got 4"):
-        rows.map(lambda x: x, num_parallel_workers=4, python_multiprocessing=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rows.map(lambda x: x, num_parallel_workers=4, python_multiprocessing=True)
-        ds.GeneratorDataset([1, 2], ["x"], python_multiprocessing=False, num_parallel_workers=4)
 
 
 def test_an_image_without_pillow_says_what_to_install(monkeypatch):

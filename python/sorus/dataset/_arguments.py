@@ -183,14 +183,11 @@ def class_numbers(source: str, class_indexing: Any) -> dict[str, int]:
 _told: set[str] = set()
 
 
-def tell_of_one_lane(op: str, workers: int | None, processes: Any) -> None:
-    """Warns once that Python code is not spread over processes, when more than one was asked for."""
-    if processes and (workers or 1) > 1 and op not in _told:
-        _told.add(op)
-        warn(
-            f"{op}: num_parallel_workers has no effect on Python code: got {workers}, but it runs one row at "
-            "a time in this process, also with python_multiprocessing"
-        )
+def tell_once(what: str, text: str) -> None:
+    """Warns of something the first time."""
+    if what not in _told:
+        _told.add(what)
+        warn(text)
 
 
 def refuse_unsupported(op: str, **arguments: Any) -> None:

@@ -2,7 +2,10 @@
 
 `set_seed` fixes the order of rows and the draws of random transforms, and seeds Python's and NumPy's
 generators.
-`set_prefetch_size` bounds how many rows wait for the reader. The other settings are kept and given back: they
+`set_prefetch_size` bounds how many rows wait for the reader. `set_callback_timeout` bounds how long the
+reader waits for a closed `sync_wait`, which is an error then; with `set_opens_late_gates` the gate opens.
+`set_multiprocessing_start_method` tells how processes for Python functions begin, and `set_debug_mode` keeps
+such functions in this process. The other settings are kept and given back: they
 steer workers, watchdogs and memory in a way that this engine has no use for.
 """
 
@@ -17,7 +20,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ._arguments import integer
+from ._arguments import flag, integer
 
 __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "load", "ErrorSamplesMode"]
 
@@ -65,13 +68,11 @@ _KEPT: dict[str, tuple[Any, type, str]] = {
     "auto_num_workers": (False, bool, "enable"),
     "auto_offload": (False, bool, "offload"),
     "autotune_interval": (0, int, "interval"),
-    "callback_timeout": (60, int, "timeout"),
     "enable_shared_mem": (True, bool, "enable"),
     "enable_watchdog": (True, bool, "enable"),
     "error_samples_mode": (ErrorSamplesMode.RETURN, ErrorSamplesMode, "error_samples_mode"),
     "fast_recovery": (True, bool, "fast_recovery"),
     "monitor_sampling_interval": (1000, int, "interval"),
-    "multiprocessing_start_method": ("fork", str, "start_method"),
     "multiprocessing_timeout_interval": (300, int, "interval"),
     "numa_enable": (False, bool, "numa_enable"),
     "sending_batches": (0, int, "batch_num"),
@@ -83,8 +84,7 @@ _values = {name: start for name, (start, _, _) in _KEPT.items()}
 
 def _make_pair(name: str, start: Any, kind: type, argument: str) -> None:
     """Defines get_NAME and set_NAME."""
-    default = start if name == "multiprocessing_start_method" else inspect.Parameter.empty
-    parameter = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+    parameter = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([parameter])
 
     def get() -> Any:
@@ -117,6 +117,62 @@ def _make_pair(name: str, start: Any, kind: type, argument: str) -> None:
 for _name, _row in _KEPT.items():
     _make_pair(_name, *_row)
 
+_start_method = "fork"
+
+
+def set_multiprocessing_start_method(start_method: str = "fork") -> None:
+    """How processes for Python functions begin: "fork", or "spawn", which starts the program anew in each, so
+    that functions must be importable.
+    """
+    global _start_method
+    if not isinstance(start_method, str):
+        raise TypeError(
+            "set_multiprocessing_start_method: start_method has the wrong type: "
+            f"got {type(start_method).__name__}, need str"
+        )
+    if start_method not in ("fork", "spawn"):
+        raise ValueError(
+            "set_multiprocessing_start_method: start_method is unknown: "
+            f"got {start_method!r}, need 'fork' or 'spawn'"
+        )
+    _start_method = start_method
+
+
+def get_multiprocessing_start_method() -> str:
+    """How processes for Python functions begin."""
+    return _start_method
+
+
+_callback_timeout = 60
+_opens_late_gates = False
+
+
+def set_callback_timeout(timeout: int) -> None:
+    """How many seconds a reader waits for a row that sync_wait holds back, before that is an error."""
+    global _callback_timeout
+    timeout = integer("set_callback_timeout", "timeout", timeout, 1)
+    _core.data.set_gate_timeout(timeout, _opens_late_gates)
+    _callback_timeout = timeout
+
+
+def get_callback_timeout() -> int:
+    """How many seconds a reader waits for a row that sync_wait holds back."""
+    return _callback_timeout
+
+
+def set_opens_late_gates(enable: bool) -> None:
+    """Whether a sync_wait that is late opens for good, as in MindSpore, instead of an error."""
+    global _opens_late_gates
+    enable = flag("set_opens_late_gates", "enable", enable)
+    _core.data.set_gate_timeout(_callback_timeout, enable)
+    _opens_late_gates = enable
+
+
+def get_opens_late_gates() -> bool:
+    """Whether a sync_wait that is late opens."""
+    return _opens_late_gates
+
+
 _autotune = False
 _debug = False
 
@@ -133,7 +189,7 @@ def get_enable_autotune() -> bool:
 
 
 def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -> None:
-    """Keeps the setting: Python functions of a pipeline always run in this process and in order."""
+    """Python functions of pipelines made from now on run in this process, whatever they ask for."""
     global _debug
     if not isinstance(debug_mode_flag, bool):
         raise TypeError(
@@ -159,4 +215,6 @@ def load(file: str) -> None:
             setter(value)
 
 
+__all__ += ["set_multiprocessing_start_method", "get_multiprocessing_start_method"]
+__all__ += ["set_callback_timeout", "get_callback_timeout", "set_opens_late_gates", "get_opens_late_gates"]
 __all__ += ["set_enable_autotune", "get_enable_autotune", "set_debug_mode", "get_debug_mode"]

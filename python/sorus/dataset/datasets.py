@@ -13,7 +13,8 @@ import numpy
 from .._core import data as _data
 from .._errors import told_by_constructor
 from . import config
-from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported, tell_of_one_lane
+from ._arguments import check_workers, flag, integer, names_of, refuse_unsupported
+from ._processes import InProcesses, ProcessPool
 from .iterators import DictIterator, TupleIterator
 from .samplers import DistributedSampler, build_sampler
 from .transforms.transforms import flatten_operations
@@ -32,6 +33,7 @@ __all__ = [
     "Shuffle",
     "ShuffleDataset",
     "SkipDataset",
+    "SyncWaitDataset",
     "TakeDataset",
     "ZipDataset",
     "zip",
@@ -101,15 +103,16 @@ class Dataset:
         """Operations on columns, one after the other: transforms or Python callables.
 
         Transforms of this package run on several threads. Python callables run one at a time on one lane in
-        this process, whatever num_parallel_workers and python_multiprocessing ask for.
+        this process; with python_multiprocessing in num_parallel_workers processes, but no more than cores,
+        that are forked when an iterator is made. Rows come in order and are the same either way.
         """
         _check_keywords(
             "map", kwargs, ("python_multiprocessing", "cache", "callbacks", "max_rowsize", "offload")
         )
         refuse_unsupported("map", callbacks=kwargs.get("callbacks"))
         check_workers("map", num_parallel_workers)
-        tell_of_one_lane("map", num_parallel_workers, kwargs.get("python_multiprocessing"))
-        mapped = MapDataset(self, operations, input_columns, output_columns)
+        processes = flag("map", "python_multiprocessing", kwargs.get("python_multiprocessing") or False)
+        mapped = MapDataset(self, operations, input_columns, output_columns, num_parallel_workers, processes)
         return mapped if column_order is None else mapped.project(column_order)
 
     def batch(
@@ -135,7 +138,9 @@ class Dataset:
         )
         check_workers("batch", num_parallel_workers)
         order = kwargs.pop("column_order", None)
-        batched = BatchDataset(self, batch_size, drop_remainder, **kwargs)
+        batched = BatchDataset(
+            self, batch_size, drop_remainder, num_parallel_workers=num_parallel_workers, **kwargs
+        )
         return batched if order is None else batched.project(order)
 
     def padded_batch(
@@ -175,6 +180,51 @@ class Dataset:
             pad_to_bucket_boundary,
             drop_remainder,
         )
+
+    def sync_wait(
+        self, condition_name: str, num_batch: int = 1, callback: Callable | None = None
+    ) -> SyncWaitDataset:
+        """Lets `num_batch` rows (batches, when batch() follows) pass, then as many more for each
+        sync_update() of that condition. Rows behind it are made one by one and none ahead of an update.
+
+        >>> import sorus.dataset as ds
+        >>> class Scale:
+        ...     factor = 1
+        ...     def update(self, data):
+        ...         self.factor = data
+        ...     def __call__(self, x):
+        ...         return x * self.factor
+        >>> scale, seen = Scale(), []
+        >>> data = ds.NumpySlicesDataset([1, 1, 1, 1], "x", shuffle=False)
+        >>> data = data.sync_wait("factor", callback=scale.update).map(scale, "x").batch(2)
+        >>> for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True):
+        ...     seen.append(x.tolist())
+        ...     data.sync_update("factor", data=10)
+        >>> seen
+        [[1, 1], [10, 10]]
+        """
+        return SyncWaitDataset(self, condition_name, num_batch, callback)
+
+    def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
+        """Calls the callback of a sync_wait() with `data`, then lets `num_batch` more rows pass; None: as
+        many as sync_wait() says. Waits until the rows that may pass already have been made, so that exactly
+        the next one sees what the callback did.
+        """
+        whole = isinstance(num_batch, int) and not isinstance(num_batch, bool)
+        if num_batch is not None and not (whole and num_batch > 0):
+            raise RuntimeError(
+                f"sync_update: num_batch is out of range: got {num_batch!r}, need 1 or more, or None"
+            )
+        condition = _text("sync_update", "condition_name", condition_name)
+        self.pipeline.sync_update(condition, num_batch, data)
+
+    def disable_sync(self) -> None:
+        """Opens all sync_wait() of this pipeline for good."""
+        self.pipeline.disable_sync()
+
+    def is_sync(self) -> bool:
+        """Whether there is a sync_wait()."""
+        return self.pipeline.is_sync()
 
     def shuffle(self, buffer_size: int) -> Dataset:
         """Rows drawn at random from a buffer of that many."""
@@ -348,8 +398,25 @@ class MappableDataset(Dataset):
 class MapDataset(Dataset):
     """The result of map()."""
 
-    def __init__(self, dataset: Dataset, operations: Any, input_columns: Any, output_columns: Any):
+    def __init__(
+        self,
+        dataset: Dataset,
+        operations: Any,
+        input_columns: Any = None,
+        output_columns: Any = None,
+        num_parallel_workers: int | None = None,
+        python_multiprocessing: bool = False,
+    ):
         flat = flatten_operations(operations)
+        self.pool = None
+        functions = [operation for operation in flat if callable(operation) and not _is_native(operation)]
+        if python_multiprocessing and functions:
+            self.pool = ProcessPool("map", functions, num_parallel_workers)
+            numbers = iter(range(len(functions)))
+            flat = [
+                o if _is_native(o) else InProcesses(self.pool, next(numbers), hasattr(o, "draws_by_row"))
+                for o in flat
+            ]
         inputs = names_of("map", "input_columns", input_columns)
         outputs = names_of("map", "output_columns", output_columns)
         super().__init__(dataset.pipeline.map(flat, inputs, outputs), [dataset])
@@ -369,7 +436,12 @@ class BatchDataset(Dataset):
         pad_info: dict | None = None,
         python_multiprocessing: bool = False,
         max_rowsize: Any = None,
+        num_parallel_workers: int | None = None,
     ):
+        self.pool = None
+        if flag("batch", "python_multiprocessing", python_multiprocessing) and per_batch_map is not None:
+            self.pool = ProcessPool("batch", [per_batch_map], num_parallel_workers)
+            per_batch_map = InProcesses(self.pool, 0)
         if not callable(batch_size):
             batch_size = integer("batch", "batch_size", batch_size, 1)
         pipeline = dataset.pipeline.batch(
@@ -421,6 +493,17 @@ class BucketBatchByLengthDataset(Dataset):
             flag(op, "drop_remainder", drop_remainder),
         )
         super().__init__(pipeline, [dataset])
+
+
+class SyncWaitDataset(Dataset):
+    """The result of sync_wait()."""
+
+    def __init__(self, dataset: Dataset, condition_name: str, num_batch: int, callback: Callable | None):
+        if callback is not None:
+            _check_callable("sync_wait", "callback", callback)
+        condition = _text("sync_wait", "condition_name", condition_name)
+        number = integer("sync_wait", "num_batch", num_batch, 1)
+        super().__init__(dataset.pipeline.sync_wait(condition, number, callback), [dataset])
 
 
 class ShuffleDataset(Dataset):
@@ -564,6 +647,16 @@ def _integers(op: str, name: str, values: Any) -> list[int]:
     if not values:
         raise ValueError(f"{op}: {name} is empty: got [], need a number or more")
     return [integer(op, name, value, 1) for value in values]
+
+
+def _is_native(operation: Any) -> bool:
+    return isinstance(operation, _data.Operation)
+
+
+def _text(op: str, name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{op}: {name} has the wrong type: got {type(value).__name__}, need str")
+    return value
 
 
 def _check_callable(op: str, argument: str, value: Any) -> None:

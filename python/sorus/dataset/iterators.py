@@ -5,7 +5,10 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
+
+from ._processes import ProcessPool, pools_of
 
 __all__ = ["DictIterator", "Iterator", "TupleIterator"]
 
@@ -22,6 +25,21 @@ def _stop_all() -> None:
         iterator.stop()
 
 
+def _begin_processes(iterator: Iterator, pools: list[ProcessPool]) -> Callable[[], Any]:
+    """Starts the processes of a pipeline; gives what ends them, at the latest with the iterator."""
+    begun: list[ProcessPool] = []
+
+    def end() -> None:
+        while begun:
+            begun.pop().end()
+
+    ending = weakref.finalize(iterator, end)
+    for pool in pools:
+        pool.begin()
+        begun.append(pool)
+    return ending
+
+
 def _stopped() -> RuntimeError:
     """The error of an iterator that was stopped. While the interpreter ends, a daemon thread ends here
     instead, without a word, as Python itself is about to do with it.
@@ -36,6 +54,7 @@ class Iterator:
 
     def __init__(self, dataset: Any, num_epochs: int = -1, output_numpy: bool = False):
         self._names = dataset.get_col_names()
+        self._end_processes = _begin_processes(self, pools_of(dataset))
         self._running = dataset.pipeline.iterate(num_epochs, output_numpy)
         _running.add(self)
         if _ending:  # perhaps too late for _stop_all
@@ -67,9 +86,44 @@ class Iterator:
     def _arrange(self, row: list[Any]) -> Any:
         return row
 
+    def state_dict(self) -> dict[str, Any]:
+        """Where the reader stands, for load_state_dict() of an iterator over such a pipeline: a dict that
+        JSON and pickle take, when what sources say of themselves is so. Rows made ahead do not count.
+        """
+        if self._running is None:
+            raise _stopped()
+        return self._running.state()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on where another iterator stood, with the rows that it would have got, in any process and with
+        any number of workers. The rows up to there are passed over, and read only where nothing else tells
+        what follows. A pipeline of other steps is refused.
+
+        >>> import sorus.dataset as ds
+        >>> data = ds.NumpySlicesDataset([0, 1, 2, 3, 4, 5], "x").shuffle(4).batch(2)
+        >>> first = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        >>> row = next(first)
+        >>> other = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        >>> other.load_state_dict(first.state_dict())
+        >>> [x.tolist() for (x,) in first] == [x.tolist() for (x,) in other]
+        True
+        """
+        if self._running is None:
+            raise _stopped()
+        if not isinstance(state, dict) or state.get("version") != 1:
+            raise ValueError(
+                "load_state_dict: this is no state: got "
+                f"{type(state).__name__}, need what state_dict() of an iterator gives"
+            )
+        try:
+            self._running.load(state)
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"load_state_dict: the state is damaged: got {error!r}") from error
+
     def stop(self) -> None:
         """Ends the pipeline; its thread has ended when this returns."""
         running, self._running = self._running, None
+        self._end_processes()
         if running is not None:
             running.stop()
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy
 
 from .._core import data as _data
-from ._arguments import check_workers, names_of, refuse_unsupported, row_options, tell_of_one_lane
+from ._arguments import check_workers, flag, names_of, refuse_unsupported, row_options
+from ._processes import InProcesses, ProcessPool
 from .datasets import Dataset, MappableDataset
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]
@@ -96,7 +97,13 @@ class GeneratorDataset(MappableDataset):
     """Rows from a Python object: with `__getitem__` and `__len__`, an iterable, or a callable that gives one.
 
     Each row is a tuple with a value for each column, or the value of the only column. Rows are read one at a
-    time on one lane in this process, whatever num_parallel_workers and python_multiprocessing ask for.
+    time on one lane in this process; with python_multiprocessing and more than one of num_parallel_workers, a
+    source with `__getitem__` is read in that many processes, but no more than cores, in the same order.
+
+    To go on where an iterator stood (see `load_state_dict` of iterators), an iterable source, or the iterator
+    that it gives, may have `state_dict()`, which tells how far it is after the last row that it gave, and
+    `load_state_dict(state)`, called before the first row. Others are read again from the beginning of the
+    epoch.
     """
 
     def __init__(
@@ -120,7 +127,7 @@ class GeneratorDataset(MappableDataset):
             "GeneratorDataset", schema=schema, batch_sampler=batch_sampler, collate_fn=collate_fn
         )
         check_workers("GeneratorDataset", num_parallel_workers)
-        tell_of_one_lane("GeneratorDataset", num_parallel_workers, python_multiprocessing)
+        flag("GeneratorDataset", "python_multiprocessing", python_multiprocessing)
         names = names_of("GeneratorDataset", "column_names", column_names)
         if not names:
             raise ValueError("GeneratorDataset: column_names are missing: need a name for each column")
@@ -133,8 +140,14 @@ class GeneratorDataset(MappableDataset):
             return pipeline
 
         if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+            reader = None
+            if python_multiprocessing and (num_parallel_workers or 1) > 1:
+                self.pool = ProcessPool("GeneratorDataset", [source.__getitem__], num_parallel_workers)
+                reader = InProcesses(self.pool, 0)
             super().__init__(
-                lambda chosen: cast(_data.from_random_access(source, names, chosen)), options, len(source)
+                lambda chosen: cast(_data.from_random_access(source, names, reader, chosen)),
+                options,
+                len(source),
             )
             return
         if not (hasattr(source, "__iter__") or hasattr(source, "__getitem__") or callable(source)):

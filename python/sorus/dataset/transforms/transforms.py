@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy
 from ..._core import data as _data
 from ..._errors import told_by_constructor
 from .._arguments import integer
+from .._draws import draws
 
 __all__ = [
     "Compose",
@@ -83,8 +85,18 @@ def as_value(value: Any) -> Any:
 class PictureSteps:
     """Steps that hand pictures of the Python Imaging Library on to each other, as one Python callable."""
 
+    draws_by_row = True  # the engine then calls at_row
+
     def __init__(self, steps: list[Callable]):
         self.steps = steps
+
+    def at_row(self, key: int, *values: Any) -> Any:
+        """What they make of a row whose random numbers follow from `key` alone."""
+        before, draws.generator = draws.generator, random.Random(key)
+        try:
+            return self(*values)
+        finally:
+            draws.generator = before
 
     def __call__(self, *values: Any) -> Any:
         for step in self.steps:

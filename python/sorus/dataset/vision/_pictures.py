@@ -1,19 +1,20 @@
 """Pictures of the Python Imaging Library: transforms do with them what Pillow does, in Python.
 
 `ON_PICTURES` has a function of (transform, picture) for each class of transform that Pillow has too. Random
-ones draw from Python's `random`. Pillow is imported at the first use.
+ones draw from Python's `random`, in a pipeline from a generator for each row. Pillow is imported at the first
+use.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
+from .._draws import draws
 from .utils import Border, Inter
 
 _FILTERS = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3, Inter.PILCUBIC: 3}
@@ -95,18 +96,29 @@ def _random_crop(t: Any, picture: Any) -> Any:
             f"RandomCrop: window is larger than the padded image: got ({tall}, {wide}) for an image "
             f"({height}, {width}), need at most its size, or pad_if_needed"
         )
-    return _crop(picture, random.randint(0, height - tall), random.randint(0, width - wide), tall, wide)
+    return _crop(
+        picture,
+        draws.generator.randint(0, height - tall),
+        draws.generator.randint(0, width - wide),
+        tall,
+        wide,
+    )
 
 
 def _random_part(t: Any, width: int, height: int) -> tuple[int, int, int, int]:
     """Top, left, height and width of a part."""
     low, high = (math.log(ratio) for ratio in t.ratio)
     for _ in range(t.max_attempts):
-        area = random.uniform(*t.scale) * width * height
-        ratio = math.exp(random.uniform(low, high))
+        area = draws.generator.uniform(*t.scale) * width * height
+        ratio = math.exp(draws.generator.uniform(low, high))
         wide, tall = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
         if 0 < wide <= width and 0 < tall <= height:
-            return random.randint(0, height - tall), random.randint(0, width - wide), tall, wide
+            return (
+                draws.generator.randint(0, height - tall),
+                draws.generator.randint(0, width - wide),
+                tall,
+                wide,
+            )
     tall, wide = height, width
     if width / height < t.ratio[0]:
         tall = round(width / t.ratio[0])
@@ -150,9 +162,9 @@ def _color_adjust(t: Any, picture: Any) -> Any:
         (_turn_hue, t.hue, 0),
     ]
     steps = [step for step in steps if step[1] != (step[2], step[2])]
-    random.shuffle(steps)
+    draws.generator.shuffle(steps)
     for change, span, _ in steps:
-        picture = change(picture, random.uniform(*span))
+        picture = change(picture, draws.generator.uniform(*span))
     return picture
 
 
@@ -163,7 +175,7 @@ def _rotated(t: Any, picture: Any, degrees: float) -> Any:
 
 def _perhaps(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A change with the probability of its transform."""
-    return lambda t, picture: change(t, picture) if random.random() < t.prob else picture
+    return lambda t, picture: change(t, picture) if draws.generator.random() < t.prob else picture
 
 
 def _operation(name: str) -> Callable[[Any], Any]:
@@ -196,7 +208,7 @@ ON_PICTURES: dict[str, Callable[[Any, Any], Any]] = {
     "Pad": lambda t, picture: _padded(picture, t.padding, t.fill_value, t.padding_mode),
     "RandomAdjustSharpness": _perhaps(lambda t, picture: _SHARPER(picture, t.degree)),
     "RandomAutoContrast": _perhaps(_auto_contrast),
-    "RandomColor": lambda t, picture: _MORE_COLOR(picture, random.uniform(*t.degrees)),
+    "RandomColor": lambda t, picture: _MORE_COLOR(picture, draws.generator.uniform(*t.degrees)),
     "RandomColorAdjust": _color_adjust,
     "RandomCrop": _random_crop,
     "RandomEqualize": _perhaps(lambda t, picture: _EQUALIZE(picture)),
@@ -204,8 +216,8 @@ ON_PICTURES: dict[str, Callable[[Any, Any], Any]] = {
     "RandomHorizontalFlip": _perhaps(lambda t, picture: _MIRROR(picture)),
     "RandomInvert": _perhaps(lambda t, picture: _INVERT(picture)),
     "RandomResizedCrop": _random_resized_crop,
-    "RandomRotation": lambda t, picture: _rotated(t, picture, random.uniform(*t.degrees)),
-    "RandomSharpness": lambda t, picture: _SHARPER(picture, random.uniform(*t.degrees)),
+    "RandomRotation": lambda t, picture: _rotated(t, picture, draws.generator.uniform(*t.degrees)),
+    "RandomSharpness": lambda t, picture: _SHARPER(picture, draws.generator.uniform(*t.degrees)),
     "RandomVerticalFlip": _perhaps(lambda t, picture: _FLIP(picture)),
     "Resize": _resize,
     "Rotate": lambda t, picture: _rotated(t, picture, t.degrees),
