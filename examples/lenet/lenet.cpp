@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 #include <sorus/sorus.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+
+#include "examples/command_line.h"
 
 namespace {
 
@@ -100,16 +101,14 @@ void run(const Options& o) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("LeNet-5 on MNIST: trains, tests, and shows a few predictions.");
-  app.add_option("--data", o.data, "folder of MNIST's files, or with folders train and test of them");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--epochs", o.epochs, "times through the training images")->check(CLI::PositiveNumber);
-  app.add_option("--batch", o.batch, "images in a training step")->check(CLI::PositiveNumber);
-  app.add_option("--lr", o.lr, "learning rate of the first step; it falls to a hundredth of that");
-  app.add_option("--seed", o.seed, "of the weights and of the order of the images");
-  app.add_option("--mode", o.mode, "how it runs; the weights are the same")
-      ->check(CLI::IsMember({"graph", "pynative"}));
-  CLI11_PARSE(app, argc, argv);
+  examples::CommandLine arguments("LeNet-5 on MNIST: trains, tests, and shows a few predictions.");
+  arguments.add("--data", o.data, "folder of MNIST's files, or with folders train and test of them");
+  arguments.add("--epochs", o.epochs, "times through the training images");
+  arguments.add("--batch", o.batch, "images in a training step");
+  arguments.add("--lr", o.lr, "learning rate of the first step; it falls to a hundredth of that");
+  arguments.add("--seed", o.seed, "of the weights and of the order of the images");
+  arguments.add("--mode", o.mode, "how it runs; the weights are the same", {"graph", "pynative"});
+  arguments.read(argc, argv);
   try {
     run(o);
   } catch (const Error& e) {

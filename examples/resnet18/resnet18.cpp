@@ -4,8 +4,9 @@
 #include <fmt/core.h>
 #include <sorus/sorus.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
+
+#include "examples/command_line.h"
 
 namespace {
 
@@ -112,18 +113,17 @@ void run(const Options& o) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("Trains ResNet-18 on a folder that has a subfolder of images for each class.");
-  app.add_option("train", o.train, "folder of the images to train on")->required();
-  app.add_option("test", o.test, "folder of the images to test on")->required();
-  app.option_defaults()->always_capture_default();
-  app.add_option("--epochs", o.epochs, "times through the images")->check(CLI::PositiveNumber);
-  app.add_option("--batch", o.batch, "images in a step")->check(CLI::PositiveNumber);
-  app.add_option("--image-size", o.image_size, "height and width in pixels")->check(CLI::PositiveNumber);
-  app.add_option("--lr", o.lr, "learning rate of the first step; it falls along a cosine");
-  app.add_option("--seed", o.seed, "of weights and order");
-  app.add_option("--mode", o.mode, "how it runs; the weights are the same")
-      ->check(CLI::IsMember({"graph", "pynative"}));
-  CLI11_PARSE(app, argc, argv);
+  examples::CommandLine arguments(
+      "Trains ResNet-18 on a folder that has a subfolder of images for each class.");
+  arguments.add("train", o.train, "folder of the images to train on");
+  arguments.add("test", o.test, "folder of the images to test on");
+  arguments.add("--epochs", o.epochs, "times through the images");
+  arguments.add("--batch", o.batch, "images in a step");
+  arguments.add("--image-size", o.image_size, "height and width in pixels");
+  arguments.add("--lr", o.lr, "learning rate of the first step; it falls along a cosine");
+  arguments.add("--seed", o.seed, "of weights and order");
+  arguments.add("--mode", o.mode, "how it runs; the weights are the same", {"graph", "pynative"});
+  arguments.read(argc, argv);
   try {
     run(o);
   } catch (const Error& e) {
