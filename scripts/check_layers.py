@@ -40,7 +40,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "tuning": ("compiler", "formats"),
     "nn": ("ops", "autograd"),
     "optim": ("nn",),
-    "data": ("core", "formats"),
+    "data": ("core", "formats", "math"),
     "formats": ("core", "ir"),
     "train": ("optim", "compiler", "data", "formats"),
     "parallel": ("dispatch", "ir"),

@@ -34,6 +34,7 @@ SOURCE_PAGES = {
         "sorus.dataset.transforms",
         "sorus.dataset.vision",
         "sorus.dataset.text",
+        "sorus.dataset.audio",
         "sorus.dataset.config",
     ),
     "mindrecord": ("sorus.mindrecord",),

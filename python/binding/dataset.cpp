@@ -603,6 +603,7 @@ void bind_dataset(nb::module_& m) {
   bind_warps(data);
   bind_array_operations(data);
   bind_text_operations(data);
+  bind_audio_operations(data);
   bind_datasets(data);
   bind_file_sources(data);
   bind_image_files(data);

@@ -18,6 +18,8 @@ struct PyOperation {
 };
 /// Those on strings, into `_core.data`.
 void bind_text_operations(nb::module_& m);
+/// Those on sound.
+void bind_audio_operations(nb::module_& m);
 
 /// A Python object that any thread may destroy.
 class Held final : public data::Object {

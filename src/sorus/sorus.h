@@ -22,6 +22,7 @@
 #include "sorus/core/shape.h"
 #include "sorus/core/tensor.h"
 #include "sorus/core/tensor_type.h"
+#include "sorus/data/audio/audio.h"
 #include "sorus/data/config.h"
 #include "sorus/data/dataset.h"
 #include "sorus/data/iterator.h"

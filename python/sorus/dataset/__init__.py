@@ -3,7 +3,7 @@
 The engine is compiled (`docs/rooms/data.md`); these classes name its parts as MindSpore 2.x does.
 """
 
-from . import config, engine, text, transforms, vision
+from . import audio, config, engine, text, transforms, vision
 from .._core import data as _data
 from .annotation_sources import CelebADataset, CocoDataset, ManifestDataset, VOCDataset
 from .datasets import (
@@ -120,6 +120,7 @@ __all__ = [
     "YahooAnswersDataset",
     "YelpReviewDataset",
     "ZipDataset",
+    "audio",
     "config",
     "engine",
     "text",
