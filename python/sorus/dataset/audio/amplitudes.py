@@ -283,8 +283,8 @@ class Phaser(AudioTensorOperation):
 
     >>> import numpy as np
     >>> from sorus.dataset import audio
-    >>> audio.Phaser(44100)(np.array([0.5, -0.5], np.float32)).round(3).tolist()
-    [0.148, -0.148]
+    >>> audio.Phaser(44100)(np.array([0.5, -0.5])).round(3).tolist()
+    [0.148, -0.089]
     """
 
     _maker = "audio_phaser"

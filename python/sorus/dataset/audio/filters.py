@@ -160,8 +160,8 @@ class HighpassBiquad(_AtFrequency):
 
     >>> import numpy as np
     >>> from sorus.dataset import audio
-    >>> audio.HighpassBiquad(44100, 1500.0)(np.array([0.5] * 1000, np.float32))[-1:].round(3).tolist()
-    [0.0]
+    >>> bool(abs(audio.HighpassBiquad(44100, 1500.0)(np.array([0.5] * 1000))[-1]) < 1e-3)
+    True
     """
 
     _maker = "audio_highpass_biquad"

@@ -287,8 +287,8 @@ def melscale_fbanks(
     """Triangles evenly spread on the mel scale: (n_freqs, n_mels), float32.
 
     >>> from sorus.dataset import audio
-    >>> audio.melscale_fbanks(5, 0.0, 4000.0, 2, 8000).round(2).tolist()[1:4]
-    [[0.8399999737739563, 0.0], [0.3499999940395355, 0.6499999761581421], [0.0, 0.5699999928474426]]
+    >>> audio.melscale_fbanks(5, 0.0, 4000.0, 2, 8000).astype(float).round(2).tolist()
+    [[0.0, 0.0], [0.68, 0.32], [0.0, 0.91], [0.0, 0.45], [0.0, 0.0]]
     """
     op = "melscale_fbanks"
     bank = bank_of(op, n_mels, sample_rate, f_min, f_max, norm, mel_type)

@@ -93,7 +93,7 @@ void add_noise(Density density, const Shape& shape, Numbers x, Samples& y, Draws
     for (int i = 0; i < 7; ++i) noise += pick();
   for (size_t i = 0; i < y.size(); ++i) {
     // One period of a triangle over the whole length.
-    double at = static_cast<double>(i % length) / static_cast<double>(length + 1);
+    double at = static_cast<double>(i % length) / static_cast<double>(length);
     y[i] += density == Density::kTriangular ? 1 - std::abs(2 * at - 1) : noise;
   }
 }
