@@ -22,7 +22,15 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tests/python")]
 
 import mindspore.dataset as ds  # noqa: E402
 from facts_data import attempt  # noqa: E402
-from mindrecord_recipes import HEADER_SIZE, ORDERS, PAGE_SIZE, RECIPES, Recipe  # noqa: E402
+from mindrecord_recipes import (  # noqa: E402
+    HEADER_SIZE,
+    ORDERS,
+    PAGE_SIZE,
+    PLACES,
+    RECIPES,
+    SINGLE,
+    Recipe,
+)
 from mindspore.mindrecord import FileWriter, MindPage  # noqa: E402
 
 OUTPUT = HERE.parents[1] / "tests/fixtures/mindrecord"
@@ -59,6 +67,28 @@ def orders() -> dict[str, Any]:
     return {text: attempt(lambda text=text: labels(lambda: eval(text, dict(names)))) for text in ORDERS}  # noqa: S307
 
 
+def single_rows() -> dict[str, Any]:
+    """Rows by their places, for the seed 3, as [dtype, shape, values]."""
+    record = {}
+    for text in SINGLE:
+        ds.config.set_seed(3)
+        dataset = eval(text, {"ds": ds, "Shuffle": ds.Shuffle})  # noqa: S307
+        record[text] = [
+            [
+                [value.dtype.kind + str(value.dtype.itemsize), list(value.shape), spelled(value)]
+                for value in dataset[place]
+            ]
+            for place in PLACES
+        ]
+    return record
+
+
+def spelled(value: Any) -> list[Any]:
+    """The items of an array; those of bytes as text."""
+    items = value.ravel().tolist()
+    return [item.decode() if isinstance(item, bytes) else item for item in items]
+
+
 def categories() -> dict[str, Any]:
     """What MindPage says of index fields."""
     record = {}
@@ -83,7 +113,7 @@ def main() -> None:
             write(name, recipe)
         for path in sorted(pathlib.Path().iterdir()):
             (OUTPUT / f"{path}.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
-        record = {"orders": orders(), "categories": categories()}
+        record = {"orders": orders(), "categories": categories(), "single": single_rows()}
         os.chdir(HERE)
     sections = []
     for section, entries in record.items():

@@ -9,7 +9,9 @@
 #include <random>
 
 #include "binding/release_gil.h"
+#include "sorus/data/classes.h"
 #include "sorus/data/config.h"
+#include "sorus/data/row_reader.h"
 #include "sorus/data/sources/image_sources.h"
 #include "sorus/data/vision/vision.h"
 
@@ -18,6 +20,18 @@ namespace sorus::python {
 
 using data::Dataset;
 using Names = std::vector<std::string>;
+
+/// Single rows as lists of arrays.
+struct RowReader {
+  data::ReadRow read;
+
+  [[nodiscard]] nb::list at(int64_t place) const {
+    const data::Chunk row = without_gil([&] { return read(place); });
+    nb::list out;
+    for (const data::Column& column : row.columns) out.append(row_to_python(column, 0, true));
+    return out;
+  }
+};
 
 /// A sampler inside Python.
 struct PySampler {
@@ -255,6 +269,7 @@ void bind_datasets(nb::module_& m) {
       .def("stop", &PyIterator::stop)
       .def("state", &PyIterator::state)
       .def("load", &PyIterator::load);
+  nb::class_<RowReader>(m, "RowReader").def("at", &RowReader::at);
   nb::class_<Dataset>(m, "Pipeline")
       .def("map",
            [](const Dataset& d, const nb::list& operations, Names inputs, Names outputs) {
@@ -283,6 +298,8 @@ void bind_datasets(nb::module_& m) {
            })
       .def("concat", &Dataset::concat)
       .def("names", &Dataset::names)
+      .def("row_reader",
+           [](const Dataset& d) { return without_gil([&] { return RowReader{data::row_reader(d)}; }); })
       .def("size", [](const Dataset& d) { return without_gil([&] { return d.size(); }); })
       .def("known_size", [](const Dataset& d) { return d.node()->size(); })
       .def("types",
@@ -348,6 +365,12 @@ void bind_samplers(nb::module_& m) {
         return PySampler{data::weighted_sampler(std::move(weights), n, replacement)};
       },
       nb::arg("weights"), nb::arg("num_samples").none(), nb::arg("replacement"));
+  m.def(
+      "class_sampler",
+      [](int64_t per_class, bool shuffle, Count n, std::string column) {
+        return PySampler{data::class_sampler(per_class, shuffle, n, std::move(column))};
+      },
+      nb::arg("per_class"), nb::arg("shuffle"), nb::arg("num_samples").none(), nb::arg("column"));
   m.def("chained_sampler", [](const PySampler& parent, const PySampler& child) {
     return PySampler{data::chained_sampler(parent.sampler, child.sampler)};
   });

@@ -175,7 +175,10 @@ data::Dataset dataset(const FileNames& files, Names columns, std::optional<int> 
                       std::optional<int64_t> shard_id) {
   data::MindRecordOptions options;
   options.columns = std::move(columns);
-  if (file_shuffle) options.file_shuffle = static_cast<data::FileShuffle>(*file_shuffle);
+  constexpr int kPartial = 2;
+  options.partial_shuffle = file_shuffle == kPartial;
+  if (file_shuffle && !options.partial_shuffle)
+    options.file_shuffle = static_cast<data::FileShuffle>(*file_shuffle);
   for (nb::handle value : padded_row) options.padded_row.push_back(padded_value(value));
   options.num_padded = num_padded;
   options.source = {num_samples, shuffle, nullptr, num_shards, shard_id};

@@ -142,7 +142,25 @@ def _write_voc(folder: pathlib.Path) -> None:
         (folder / "ImageSets" / task / "train.txt").write_text("x2\nx1\n")
 
 
+# Labels of images that are kept like MNIST, and files of each class in a folder.
+_LABELS = (3, 1, 3, 0, 1, 3, 9)
+_CLASSES = {"b": 4, "a": 3, "none": 0, "c": 5}
+
+
+def _write_classes(folder: pathlib.Path) -> None:
+    for name, files in _CLASSES.items():
+        (folder / "classes" / name).mkdir(parents=True)
+        for i in range(files):
+            (folder / "classes" / name / f"{i}.jpg").write_bytes(f"{name}{i}".encode())
+    (folder / "mnist").mkdir()
+    count = len(_LABELS)
+    images = b"".join(bytes([i]) * 784 for i in range(count))
+    (folder / "mnist/train-images-idx3-ubyte").write_bytes(struct.pack(">IIII", 2051, count, 28, 28) + images)
+    (folder / "mnist/train-labels-idx1-ubyte").write_bytes(struct.pack(">II", 2049, count) + bytes(_LABELS))
+
+
 def _write_images(folder: pathlib.Path) -> None:
+    _write_classes(folder)
     for i in (11, 22, 33):
         (folder / f"{i}.jpg").write_bytes(b"\xff\xd8\xff\xe0" + str(i).encode())
     annotations = coco()
@@ -311,6 +329,26 @@ CASES: dict[str, Callable] = {
     "YelpReviewDataset shuffled": lambda ds: ds.YelpReviewDataset(
         "YelpReviewDataset", num_parallel_workers=2
     ),
+    **{
+        f"classes {arguments}": lambda ds, a=arguments: ds.ImageFolderDataset(
+            "classes",
+            sampler=eval(f"ds.PKSampler({a})", {"ds": ds}),  # noqa: S307
+        )
+        for arguments in (
+            "2",
+            "2, None, True",
+            "6",
+            "6, None, True",
+            "2, num_samples=3",
+            "2, num_samples=100",
+        )
+    },
+    "classes given": lambda ds: ds.ImageFolderDataset(
+        "classes", class_indexing={"c": 7, "a": 9}, sampler=ds.PKSampler(2)
+    ),
+    "classes of MNIST": lambda ds: _labels(ds.MnistDataset("mnist", "train", sampler=ds.PKSampler(3))),
+    "classes before": lambda ds: _first_of_classes(ds),
+    "classes of a manifest": lambda ds: ds.ManifestDataset("images.manifest", sampler=ds.PKSampler(2)),
     "padded": lambda ds: ds.PaddedDataset([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
     **{f"padded shard {shard}": lambda ds, s=shard: _padded_shard(ds, s) for shard in range(3)},
 }
@@ -326,6 +364,17 @@ CLASSES = (
     "manifest eval",
     "manifest classes",
 )
+
+
+def _labels(dataset: Any) -> Any:
+    """Without the images, but for the pixel that tells which it is."""
+    return dataset.map(lambda image: image[0, 0], "image")
+
+
+def _first_of_classes(ds: Any) -> Any:
+    sampler = ds.SequentialSampler(0, 4)
+    sampler.add_child(ds.PKSampler(2))
+    return ds.ImageFolderDataset("classes", sampler=sampler)
 
 
 def _padded_shard(ds: Any, shard: int) -> Any:

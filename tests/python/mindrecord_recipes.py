@@ -158,6 +158,14 @@ RECIPES = {
         ],
     ),
     "empty": Recipe({"label": {"type": "int32"}, "data": {"type": "bytes"}}, []),
+    # With files of "shards" these make sets of files of unequal lengths.
+    **{
+        name: Recipe(
+            {"label": {"type": "int32"}, "data": {"type": "bytes"}},
+            [[{"label": first + i, "data": b"%d" % i} for i in range(rows)]],
+        )
+        for name, first, rows in (("few", 100, 4), ("several", 200, 7))
+    },
 }
 
 _FILES = '"shards0", ["label"]'
@@ -201,4 +209,37 @@ ORDERS = [
     'ds.MindDataset(["shards2", "shards0"], ["label"], shuffle=False)',
     'ds.MindDataset(["shards2", "shards0"], ["label"])',
     'ds.MindDataset("appended", ["label"])',
+    *(
+        f'ds.MindDataset(["shards2", "few", "several"], ["label"], shuffle=Shuffle.{how}{more})'
+        for how in ("FILES", "INFILE", "PARTIAL")
+        for more in ("", *(f", num_shards=3, shard_id={i}" for i in range(3)))
+    ),
+    *(
+        f'ds.MindDataset(["shards2", "few", "several"], ["label"], shuffle=Shuffle.PARTIAL{more})'
+        for more in (
+            ", num_samples=5",
+            ", num_samples=50",
+            ", num_samples=3, num_shards=2, shard_id=1",
+            f", {_PADDED}",
+            f", {_PADDED[:-1]}2, num_shards=4, shard_id=1",
+        )
+    ),
 ]
+
+# Datasets of which single rows are recorded, and the rows.
+SINGLE = (
+    *(
+        f'ds.MindDataset(["shards2", "few"], ["label"]{more})'
+        for more in (
+            "",
+            ", shuffle=False",
+            ", shuffle=Shuffle.FILES",
+            ", shuffle=Shuffle.PARTIAL",
+            ", num_samples=6",
+            ", num_shards=2, shard_id=1",
+            ", sampler=ds.SequentialSampler(3)",
+        )
+    ),
+    'ds.MindDataset("every_type", ["label", "file_name", "data", "matrix", "exact"], shuffle=False)',
+)
+PLACES = (0, 3, 5)

@@ -148,6 +148,42 @@ def test_damaged_rows_are_errors_that_name_file_and_place(files):
         rows(ds.TextFileDataset("bad.txt", shuffle=False))
 
 
+def test_images_with_several_labels_are_in_several_classes(files):
+    dataset = ds.VOCDataset("voc", "Detection", sampler=ds.PKSampler(3))
+    assert [row[0].tobytes() for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)] == (
+        [b"x2"] * 3 + [b"x1"] * 6
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: ds.PKSampler(0), ValueError, "num_val is out of range: got 0"),
+        (lambda: ds.PKSampler("1"), TypeError, "num_val has the wrong type: got str"),
+        (lambda: ds.PKSampler(1, 2), NotImplementedError, "num_class is not supported"),
+        (lambda: ds.PKSampler(1, shuffle=1), TypeError, "shuffle has the wrong type"),
+        (lambda: ds.PKSampler(1, class_column=""), ValueError, "class_column is empty"),
+        (lambda: ds.PKSampler(1, num_samples=-1), ValueError, "num_samples is out of range"),
+        (
+            lambda: list(ds.NumpySlicesDataset([1, 2], "label", sampler=ds.PKSampler(1))),
+            ValueError,
+            "this source has no classes",
+        ),
+        (lambda: list(ds.CelebADataset(".", sampler=ds.PKSampler(1))), ValueError, "has no classes"),
+    ],
+)
+def test_classes_that_are_not_there_are_refused(files, make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_a_sampler_before_must_leave_all_rows(files):
+    sampler = ds.PKSampler(2)
+    sampler.add_child(ds.SequentialSampler(0, 4))
+    with pytest.raises(IndexError, match="PKSampler: a sampler before it leaves rows out: got 4 rows"):
+        list(ds.ImageFolderDataset("classes", sampler=sampler))
+
+
 def damaged(content, rounds=150):
     """Copies of a text, cut or with a few characters changed."""
     draw = numpy.random.RandomState(3)

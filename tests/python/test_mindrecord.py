@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sorus as ms
 import sorus.dataset as ds
-from mindrecord_recipes import HEADER_SIZE, ORDERS, PAGE_SIZE, RECIPES
+from mindrecord_recipes import HEADER_SIZE, ORDERS, PAGE_SIZE, PLACES, RECIPES, SINGLE
 from sorus import mindrecord
 from sorus.mindrecord import FileReader, FileWriter, MindPage
 
@@ -116,6 +116,56 @@ def test_orders_are_those_of_mindspore(text, folder):
         assert dataset.get_dataset_size() == len(wanted[0])
     finally:
         ds.config.set_seed(5489)
+
+
+@pytest.mark.parametrize("text", SINGLE)
+def test_single_rows_are_those_of_mindspore(text, folder):
+    ds.config.set_seed(3)
+    try:
+        dataset = eval(text, {"ds": ds, "Shuffle": ds.Shuffle})
+        found = [
+            [
+                [v.dtype.kind + str(v.dtype.itemsize), list(v.shape), v.ravel().tolist()]
+                for v in dataset[place]
+            ]
+            for place in PLACES
+        ]
+    finally:
+        ds.config.set_seed(5489)
+    for row in found:
+        for item in row:
+            item[2] = [value.decode() if isinstance(value, bytes) else value for value in item[2]]
+    assert found == RECORDED["single"][text]
+
+
+def test_single_rows_follow_the_sampler_and_refuse_other_places(folder):
+    dataset = ds.MindDataset("shards0", ["label"], shuffle=False)
+    assert [int(dataset[i][0]) for i in (32, 0)] == [32, 0]
+    dataset.use_sampler(ds.SequentialSampler(2, 2))
+    assert int(dataset[1][0]) == 3
+    with pytest.raises(RuntimeError, match="row is out of range: got 2, need 0 to 1"):
+        dataset[2]
+    with pytest.raises(ValueError, match="MindDataset: index is out of range: got -1"):
+        dataset[-1]
+    with pytest.raises(TypeError, match="MindDataset: index has the wrong type: got str"):
+        dataset["a"]
+
+
+def test_classes_are_values_of_an_index_field(folder):
+    """MindSpore's rows here depend on chance that no seed rules, and are the first of each file."""
+    writer = FileWriter("classes")
+    writer.add_schema({"label": {"type": "int32"}, "id": {"type": "int32"}, "data": {"type": "bytes"}})
+    writer.write_raw_data([{"label": [20, 3, 100][i % 3], "id": i, "data": b"x"} for i in range(20)])
+    writer.commit()
+    for shuffle in (False, True):
+        dataset = ds.MindDataset("classes", ["id"], sampler=ds.PKSampler(4, None, shuffle))
+        ids = [int(row[0]) for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        kinds = [i % 3 for i in ids]
+        assert len(ids) == dataset.get_dataset_size() == 12 and len(set(ids)) > 3
+        assert [kinds[i : i + 4] for i in (0, 4, 8)] == [[kinds[i]] * 4 for i in (0, 4, 8)]
+        assert sorted(kinds) == [0] * 4 + [1] * 4 + [2] * 4
+    with pytest.raises(KeyError, match="field is no index field: got 'data'"):
+        list(ds.MindDataset("classes", ["id"], sampler=ds.PKSampler(1, class_column="data")))
 
 
 def test_dataset_types(folder):

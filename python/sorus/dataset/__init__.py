@@ -39,6 +39,7 @@ from .iterators import DictIterator, Iterator, TupleIterator
 from .samplers import (
     BuiltinSampler,
     DistributedSampler,
+    PKSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -93,6 +94,7 @@ __all__ = [
     "MindDataset",
     "MnistDataset",
     "NumpySlicesDataset",
+    "PKSampler",
     "PaddedBatchDataset",
     "PaddedDataset",
     "PennTreebankDataset",

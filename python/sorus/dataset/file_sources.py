@@ -24,6 +24,7 @@ from .datasets import Dataset, MappableDataset, Shuffle
 from .samplers import (
     BuiltinSampler,
     DistributedSampler,
+    PKSampler,
     RandomSampler,
     SequentialSampler,
     SubsetSampler,
@@ -143,7 +144,7 @@ def _csv_defaults(source: str, defaults: Any) -> list[Any]:
 
 
 # Where files or the rows within them are shuffled, as the engine numbers it.
-_FILE_SHUFFLES = {Shuffle.FILES: 0, Shuffle.INFILE: 1}
+_FILE_SHUFFLES = {Shuffle.FILES: 0, Shuffle.INFILE: 1, Shuffle.PARTIAL: 2}
 
 
 class MindDataset(MappableDataset):
@@ -151,7 +152,8 @@ class MindDataset(MappableDataset):
 
     Columns are the fields, in the order of their names or of `columns_list`. Numbers have shape (), arrays
     that of the schema with -1 resolved for each row, strings shape () and bytes shape (1,). The row
-    `padded_sample` comes `num_padded` times after those of the files. PARTIAL shuffles all rows.
+    `padded_sample` comes `num_padded` times after those of the files. PARTIAL shuffles the files and then the
+    rows, a million at a time; a single row is to be had by its place in the order of the first epoch.
     """
 
     def __init__(
@@ -175,7 +177,7 @@ class MindDataset(MappableDataset):
         padded, num_padded = _padding_of(padded_sample, num_padded, columns)
         _check_choice(shuffle, sampler, num_shards, shard_id)
         file_shuffle = _FILE_SHUFFLES.get(shuffle) if isinstance(shuffle, Shuffle) else None
-        if file_shuffle is not None and num_samples:
+        if file_shuffle in (0, 1) and num_samples:
             raise ValueError(
                 "MindDataset: shuffle and num_samples exclude each other: "
                 f"got {shuffle} and {num_samples}, need one"
@@ -205,6 +207,17 @@ class MindDataset(MappableDataset):
         except (OSError, KeyError) as error:
             raise RuntimeError(error.args[0] if isinstance(error, KeyError) else str(error)) from None
         Dataset.__init__(self, pipeline)
+        self._single: tuple[Any, Any] | None = None
+
+    def __getitem__(self, index: int) -> list[Any]:
+        """The row at a place in the first epoch's order, as arrays; its seed is that of the first call."""
+        place = integer("MindDataset", "index", index, 0)
+        if self._single is None or self._single[0] is not self.pipeline:
+            self._single = (self.pipeline, self.pipeline.row_reader())
+        try:
+            return self._single[1].at(place)
+        except IndexError as error:
+            raise RuntimeError(str(error)) from None
 
 
 def _files_of(dataset_files: Any) -> str | list[str]:
@@ -266,7 +279,7 @@ def _check_choice(shuffle: Any, sampler: Any, num_shards: Any, shard_id: Any) ->
         raise RuntimeError(
             "MindDataset: sampler excludes shuffle, num_shards and shard_id: got both, need one way"
         )
-    known = (SubsetSampler, DistributedSampler, RandomSampler, SequentialSampler)
+    known = (SubsetSampler, PKSampler, DistributedSampler, RandomSampler, SequentialSampler)
     if isinstance(sampler, BuiltinSampler) and not isinstance(sampler, known):
         raise ValueError(
             f"MindDataset: sampler is not supported: got {type(sampler).__name__}, need one of "

@@ -9,11 +9,12 @@ import numpy
 
 from .._core import data as _data
 from .._errors import told_by_constructor
-from ._arguments import flag, integer, optional_integer
+from ._arguments import flag, integer, optional_integer, text
 
 __all__ = [
     "BuiltinSampler",
     "DistributedSampler",
+    "PKSampler",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -125,6 +126,37 @@ class DistributedSampler(BuiltinSampler):
         return _data.distributed_sampler(
             self.num_shards, self.shard_id, self.shuffle, self.num_samples, self.offset
         )
+
+
+class PKSampler(BuiltinSampler):
+    """`num_val` rows of each class, drawn with repetition; classes in order of their labels unless shuffled.
+
+    `class_column` is the index field with the labels, for MindDataset. A random order of classes stays the
+    same in all epochs. `num_class` is not supported.
+
+    >>> import sorus.dataset as ds
+    >>> ds.PKSampler(2, shuffle=True, num_samples=5).get_num_samples()
+    5
+    """
+
+    def __init__(
+        self,
+        num_val: int,
+        num_class: int | None = None,
+        shuffle: bool = False,
+        class_column: str = "label",
+        num_samples: int | None = None,
+    ):
+        self.num_val = integer("PKSampler", "num_val", num_val)
+        if num_class is not None:
+            raise NotImplementedError(f"PKSampler: num_class is not supported: got {num_class!r}, need None")
+        self.shuffle = flag("PKSampler", "shuffle", shuffle)
+        self.class_column = text("PKSampler", "class_column", class_column)
+        super().__init__(optional_integer("PKSampler", "num_samples", num_samples, 0) or None)
+        self._make()
+
+    def _make(self) -> Any:
+        return _data.class_sampler(self.num_val, self.shuffle, self.num_samples, self.class_column)
 
 
 class SubsetSampler(BuiltinSampler):

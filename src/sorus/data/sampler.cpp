@@ -4,9 +4,12 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "sorus/base/error.h"
+#include "sorus/data/classes.h"
 #include "sorus/data/detail/order.h"
+#include "sorus/data/partial_sampler.h"
 
 namespace sorus::data {
 namespace {
@@ -166,54 +169,100 @@ class Distributed final : public Sampler {
   int64_t offset_;
 };
 
+/// Rows of files in order, and how many each has.
+struct FileRows {
+  std::vector<int64_t> ids;
+  std::vector<int64_t> sizes;
+
+  explicit FileRows(const std::vector<int64_t>& rows_by_file, int64_t rows = 0) : sizes(rows_by_file) {
+    ids = all_rows(std::max(rows, std::accumulate(sizes.begin(), sizes.end(), int64_t{0})));
+  }
+  /// Puts the files in another order; rows behind them stay where they are.
+  void shuffle_files(uint32_t seed) {
+    RecordRandom random(seed);
+    std::vector<std::span<const int64_t>> files;
+    size_t begin = 0;
+    for (int64_t size : sizes) {
+      files.push_back(std::span(ids).subspan(begin, static_cast<size_t>(size)));
+      begin += static_cast<size_t>(size);
+    }
+    std::shuffle(files.begin(), files.end(), random);
+    std::vector<int64_t> order;
+    order.reserve(ids.size());
+    for (std::span<const int64_t> file : files) order.insert(order.end(), file.begin(), file.end());
+    order.insert(order.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end());
+    ids = std::move(order);
+  }
+  void shuffle_within(uint32_t seed) {
+    auto begin = ids.begin();
+    for (int64_t size : sizes) {
+      RecordRandom random(seed);
+      std::shuffle(begin, begin + size, random);
+      begin += size;
+    }
+  }
+};
+
+std::vector<int64_t> chosen_from(const std::vector<int64_t>& ids, const RowIds& places) {
+  std::vector<int64_t> out;
+  out.reserve(static_cast<size_t>(places.count));
+  for (int64_t i = 0; i < places.count; ++i) out.push_back(ids[static_cast<size_t>(places[i])]);
+  return out;
+}
+
+/// Where there are no shards, each epoch cuts the order that the one before gave into files of those sizes,
+/// as the reader that this follows does.
 class FileOrder final : public Sampler {
  public:
   FileOrder(std::vector<int64_t> rows_by_file, FileShuffle shuffle, SamplerPtr shard)
       : rows_by_file_(std::move(rows_by_file)), shuffle_(shuffle), shard_(std::move(shard)) {}
   SamplerRun start(int64_t, uint32_t seed) const override {
-    return [*this, files = in_order(), seed]() mutable {
-      if (shard_) files = in_order();
-      shuffle(files, ++seed);
-      std::vector<int64_t> ids;
-      for (const auto& file : files) ids.insert(ids.end(), file.begin(), file.end());
-      const auto rows = std::ssize(ids);
-      if (!shard_) return RowIds{0, rows, std::move(ids)};
-      RowIds own = shard_->start(rows, seed)();
-      RowIds out{0, own.count, {}};
-      for (int64_t i = 0; i < own.count; ++i) out.list.push_back(ids[static_cast<size_t>(own[i])]);
-      return out;
+    return [*this, files = FileRows(rows_by_file_), seed]() mutable {
+      if (shard_) files = FileRows(rows_by_file_);
+      ++seed;
+      if (shuffle_ == FileShuffle::kFiles)
+        files.shuffle_files(seed);
+      else
+        files.shuffle_within(seed);
+      const auto rows = std::ssize(files.ids);
+      if (!shard_) return RowIds{0, rows, files.ids};
+      std::vector<int64_t> own = chosen_from(files.ids, shard_->start(rows, seed)());
+      const auto count = std::ssize(own);
+      return RowIds{0, count, std::move(own)};
     };
   }
   Count count(int64_t rows) const override { return shard_ ? shard_->count(rows) : rows; }
 
  private:
-  using Files = std::vector<std::vector<int64_t>>;
-
-  [[nodiscard]] Files in_order() const {
-    Files files;
-    int64_t first = 0;
-    for (int64_t rows : rows_by_file_) {
-      files.emplace_back(static_cast<size_t>(rows));
-      std::iota(files.back().begin(), files.back().end(), first);
-      first += rows;
-    }
-    return files;
-  }
-  void shuffle(Files& files, uint32_t seed) const {
-    if (shuffle_ == FileShuffle::kFiles) {
-      RecordRandom random(seed);
-      std::shuffle(files.begin(), files.end(), random);
-      return;
-    }
-    for (auto& file : files) {
-      RecordRandom random(seed);
-      std::shuffle(file.begin(), file.end(), random);
-    }
-  }
-
   std::vector<int64_t> rows_by_file_;
   FileShuffle shuffle_;
   SamplerPtr shard_;
+};
+
+/// Files in random order; what `choice` takes of their rows is shuffled in pieces. Each epoch begins anew.
+class PartialOrder final : public Sampler {
+ public:
+  PartialOrder(std::vector<int64_t> rows_by_file, SamplerPtr choice)
+      : rows_by_file_(std::move(rows_by_file)), choice_(std::move(choice)) {}
+  SamplerRun start(int64_t rows, uint32_t seed) const override {
+    return [*this, rows, seed]() mutable {
+      FileRows files(rows_by_file_, rows);
+      files.shuffle_files(++seed);
+      std::vector<int64_t> ids = chosen_from(files.ids, choice_->start(rows, seed)());
+      constexpr int64_t kPiece = 1'000'000;
+      for (int64_t begin = 0; begin < std::ssize(ids); begin += kPiece) {
+        RecordRandom random(seed);
+        std::shuffle(ids.begin() + begin, ids.begin() + std::min(begin + kPiece, std::ssize(ids)), random);
+      }
+      const auto count = std::ssize(ids);
+      return RowIds{0, count, std::move(ids)};
+    };
+  }
+  Count count(int64_t rows) const override { return choice_->count(rows); }
+
+ private:
+  std::vector<int64_t> rows_by_file_;
+  SamplerPtr choice_;
 };
 
 class Subset final : public Sampler {
@@ -296,12 +345,18 @@ class Weighted final : public Sampler {
   bool replacement_;
 };
 
-class Chained final : public Sampler {
+class Chained final : public Sampler, public ChoosesByClass {
  public:
   Chained(SamplerPtr parent, SamplerPtr child) : parent_(std::move(parent)), child_(std::move(child)) {}
   SamplerRun start(int64_t rows, uint32_t seed) const override { return chain(rows, seed, &Sampler::start); }
   SamplerRun start_records(int64_t rows, uint32_t seed) const override {
     return chain(rows, seed, &Sampler::start_records);
+  }
+  SamplerPtr for_classes(const FindClasses& find) const override {
+    SamplerPtr parent = sampler_for(parent_, find);
+    SamplerPtr child = sampler_for(child_, find);
+    if (parent == parent_ && child == child_) return nullptr;
+    return std::make_shared<Chained>(std::move(parent), std::move(child));
   }
   Count count(int64_t rows) const override {
     Count n = child_->count(rows);
@@ -361,6 +416,9 @@ SamplerPtr file_sampler(std::vector<int64_t> rows_by_file, FileShuffle shuffle, 
               "file_sampler: num_shards and shard_id belong together: got one of them, need both or none");
   SamplerPtr shard = num_shards ? distributed_sampler(*num_shards, *shard_id, false) : nullptr;
   return std::make_shared<FileOrder>(std::move(rows_by_file), shuffle, std::move(shard));
+}
+SamplerPtr partial_sampler(std::vector<int64_t> rows_by_file, SamplerPtr choice) {
+  return std::make_shared<PartialOrder>(std::move(rows_by_file), std::move(choice));
 }
 SamplerPtr limited_sampler(SamplerPtr sampler, int64_t num_samples) {
   return chained_sampler(sequential_sampler(0, num_samples), std::move(sampler));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sorus/data/classes.h"
 #include "sorus/data/detail/derived.h"
 #include "sorus/data/mindrecord/reader.h"
+#include "sorus/data/partial_sampler.h"
 
 namespace sorus::data {
 
@@ -108,7 +110,7 @@ Item padded_item(const Field& field, const mindrecord::FieldValue& value, std::s
   return item;
 }
 
-class MindRecords final : public RandomAccess {
+class MindRecords final : public RandomAccess, public HasClasses {
  public:
   MindRecords(Reader reader, const MindRecordOptions& options)
       : reader_(std::move(reader)),
@@ -125,6 +127,14 @@ class MindRecords final : public RandomAccess {
   }
   int64_t rows() const override { return reader_.rows() + num_padded_; }
   bool has_record_order() const override { return true; }
+  /// The values of an index field, numbered in the order of their texts, which is that of
+  /// Reader::categories().
+  ClassRows classes(const std::string& column) const override {
+    ClassRows classes;
+    for (const mindrecord::Category& category : reader_.categories(column))
+      classes[std::ssize(classes)] = reader_.rows_of_category(column, category.name);
+    return classes;
+  }
   std::vector<std::string> names() const override {
     std::vector<std::string> names;
     for (size_t c = 0; c < fields_.size(); ++c) names.push_back(field(c).name);
@@ -170,10 +180,13 @@ class MindRecords final : public RandomAccess {
 SamplerPtr sampler_of(const MindRecordOptions& options, const MindRecords& records) {
   SourceOptions source = options.source;
   const bool limited = source.num_samples.value_or(0) != 0;
+  SORUS_CHECK(!options.file_shuffle || !options.partial_shuffle, ValueError,
+              "MindDataset: shuffling by files excludes doing it in part: got both, need one of them");
+  SORUS_CHECK(!(options.file_shuffle || options.partial_shuffle) || !source.sampler, ValueError,
+              "MindDataset: shuffling by files excludes a sampler: got both, need one of them");
   if (options.file_shuffle) {
-    SORUS_CHECK(
-        !limited && !source.sampler, ValueError,
-        "MindDataset: shuffling by files excludes num_samples and sampler: got both, need one of them");
+    SORUS_CHECK(!limited, ValueError,
+                "MindDataset: shuffling by files excludes num_samples: got both, need one of them");
     SORUS_CHECK(options.num_padded == 0, ValueError,
                 "MindDataset: shuffling by files excludes padded rows: got both, need one of them");
     return file_sampler(records.reader().rows_by_file(), *options.file_shuffle, source.num_shards,
@@ -184,6 +197,10 @@ SamplerPtr sampler_of(const MindRecordOptions& options, const MindRecords& recor
       "MindDataset: rows with the padded ones do not divide among the shards: got {} rows, need a multiple "
       "of {}",
       records.rows(), source.num_shards.value_or(1));
+  if (options.partial_shuffle) {
+    source.shuffle = false;
+    return partial_sampler(records.reader().rows_by_file(), choose_sampler("MindDataset", source));
+  }
   // MindSpore draws a limited number of shuffled rows with repetition.
   const bool repeats = limited && source.shuffle.value_or(true) && !source.num_shards && !source.sampler;
   if (!repeats) return choose_sampler("MindDataset", source);

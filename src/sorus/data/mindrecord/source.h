@@ -14,6 +14,8 @@ struct MindRecordOptions {
   std::vector<std::string> columns = {};  ///< in this order; empty: all, in the order of their names
   /// Shuffles files or within files, instead of all rows; excludes num_samples and a sampler.
   std::optional<FileShuffle> file_shuffle = {};
+  /// Shuffles files and then the rows that are read, a million at a time; excludes a sampler.
+  bool partial_shuffle = false;
   SourceOptions source = {};
   /// A row for each column, which is read `num_padded` times after those of the files; an array's bytes or a
   /// tensor. With shards, all rows together must be a multiple of their number.

@@ -1,8 +1,10 @@
 #include "sorus/data/sources/detail/annotated.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/data/classes.h"
 #include "sorus/data/sources/detail/byte_source.h"
 #include "sorus/data/sources/detail/files.h"
 #include "sorus/data/vision/vision.h"
@@ -10,7 +12,7 @@
 namespace sorus::data::detail {
 namespace {
 
-class Annotated final : public RandomAccess {
+class Annotated final : public RandomAccess, public HasClasses {
  public:
   Annotated(const char* source, std::vector<std::string> names, std::vector<AnnotatedRow> rows)
       : source_(source), names_(std::move(names)), rows_(std::move(rows)) {}
@@ -47,6 +49,25 @@ class Annotated final : public RandomAccess {
       chunk.columns.push_back(column_of(std::move(cells)));
     }
     return chunk;
+  }
+  /// Those of the column label; an image with several labels is in the class of each.
+  ClassRows classes(const std::string&) const override {
+    const auto label = std::find(names_.begin(), names_.end(), "label");
+    SORUS_CHECK(label != names_.end(), ValueError,
+                "{}: this source has no classes: need one whose images have labels", source_);
+    const size_t place = static_cast<size_t>(label - names_.begin()) - rows_.front().files.size();
+    ClassRows classes;
+    for (int64_t i = 0; i < rows(); ++i) {
+      const Cell& cell = row(i).cells[place];
+      SORUS_INTERNAL(cell.type.kind == ItemKind::kNumbers && dtype_size(cell.type.dtype) == sizeof(int32_t),
+                     "labels of {} are no numbers of 32 bits", source_);
+      for (size_t at = 0; at < cell.numbers.size(); at += sizeof(int32_t)) {
+        int32_t value = 0;
+        std::memcpy(&value, cell.numbers.data() + at, sizeof value);
+        classes[value].push_back(i);
+      }
+    }
+    return classes;
   }
 
  private:

@@ -8,11 +8,12 @@
 #include <system_error>
 
 #include "sorus/base/fork_mutex.h"
+#include "sorus/data/classes.h"
 
 namespace sorus::data::detail {
 namespace {
 
-class Loaded final : public RandomAccess {
+class Loaded final : public RandomAccess, public HasClasses {
  public:
   Loaded(std::vector<std::string> names, std::vector<LoadPart> parts)
       : names_(std::move(names)), parts_(std::move(parts)) {}
@@ -21,6 +22,14 @@ class Loaded final : public RandomAccess {
   Chunk read(const RowIds& ids, int64_t begin, int64_t count, const Run&,
              std::exception_ptr&) const override {
     return pick(load(), ids, begin, count);
+  }
+  /// The second column has labels, uint32; where they are several numbers, the first tells the class.
+  ClassRows classes(const std::string&) const override {
+    ClassRows classes;
+    const Column& labels = load().columns.at(1);
+    for (int64_t i = 0; i < labels.rows; ++i)
+      classes[*reinterpret_cast<const uint32_t*>(labels.row(i))].push_back(i);
+    return classes;
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "sorus/base/thread_pool.h"
+#include "sorus/data/classes.h"
 #include "sorus/data/sources/detail/files.h"
 #include "sorus/data/sources/image_sources.h"
 #include "sorus/data/vision/vision.h"
@@ -32,7 +33,7 @@ struct File {
   int32_t label;
 };
 
-class ImageFolder final : public RandomAccess {
+class ImageFolder final : public RandomAccess, public HasClasses {
  public:
   explicit ImageFolder(std::vector<File> files) : files_(std::move(files)) {}
   int64_t rows() const override { return std::ssize(files_); }
@@ -62,6 +63,11 @@ class ImageFolder final : public RandomAccess {
       reinterpret_cast<int32_t*>(labels.row(0))[i] = file(ids[begin + i]).label;
     cells.resize(static_cast<size_t>(good));
     return {{concatenate(cells), std::move(labels)}, good};
+  }
+  ClassRows classes(const std::string&) const override {
+    ClassRows classes;
+    for (int64_t i = 0; i < rows(); ++i) classes[file(i).label].push_back(i);
+    return classes;
   }
 
  private:

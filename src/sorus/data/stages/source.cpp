@@ -1,4 +1,6 @@
+#include "sorus/data/classes.h"
 #include "sorus/data/detail/derived.h"
+#include "sorus/data/row_reader.h"
 
 namespace sorus::data {
 namespace {
@@ -83,15 +85,12 @@ class SourceStage final : public Stage {
   HeldError error_;
 };
 
-class SourceNode final : public Node {
+class SourceNode final : public Node, public ReadsSingleRows {
  public:
   SourceNode(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler)
       : source_(std::move(source)), sampler_(std::move(sampler)) {}
   std::unique_ptr<Stage> start(Run& run) const override {
-    const int64_t rows = source_->rows();
-    SamplerRun order = source_->has_record_order() ? sampler_->start_records(rows, run.order_seed)
-                                                   : sampler_->start(rows, run.order_seed);
-    return std::make_unique<SourceStage>(source_, std::move(order), sampler_->hosted(), run);
+    return std::make_unique<SourceStage>(source_, order(run.order_seed), sampler_->hosted(), run);
   }
   std::vector<NodePtr> inputs() const override { return {}; }
   std::string text() const override {
@@ -99,11 +98,26 @@ class SourceNode final : public Node {
     return "source(" + joined(names()) + "; " + std::to_string(source_->rows()) + " rows, " +
            (chosen ? std::to_string(*chosen) : "some") + " read)";
   }
+  ReadRow row_reader(uint32_t seed) const override {
+    auto ids = std::make_shared<const RowIds>(order(seed)());
+    return [source = source_, ids](int64_t place) {
+      SORUS_CHECK(place >= 0 && place < ids->count, IndexError,
+                  "dataset: row is out of range: got {}, need 0 to {}", place, ids->count - 1);
+      std::exception_ptr error;
+      Chunk row = source->read(*ids, place, 1, Run{}, error);
+      if (error) std::rethrow_exception(error);
+      return row;
+    };
+  }
   std::optional<int64_t> size() const override { return sampler_->count(source_->rows()); }
   std::vector<std::string> names() const override { return source_->names(); }
   bool hosted() const override { return source_->hosted(); }
 
  private:
+  [[nodiscard]] SamplerRun order(uint32_t seed) const {
+    const int64_t rows = source_->rows();
+    return source_->has_record_order() ? sampler_->start_records(rows, seed) : sampler_->start(rows, seed);
+  }
   std::shared_ptr<const RandomAccess> source_;
   SamplerPtr sampler_;
 };
@@ -139,6 +153,12 @@ Chunk pick(const Chunk& rows, const RowIds& ids, int64_t begin, int64_t count) {
 }
 
 Dataset from_source(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler) {
+  sampler = sampler_for(sampler, [source](const std::string& column) {
+    const auto* has = dynamic_cast<const HasClasses*>(source.get());
+    SORUS_CHECK(has, ValueError,
+                "PKSampler: this source has no classes: need one of images with labels, or MindDataset");
+    return has->classes(column);
+  });
   return Dataset(std::make_shared<SourceNode>(std::move(source), std::move(sampler)));
 }
 
