@@ -82,6 +82,24 @@ class PyIterator {
     const data::IteratorState state = without_gil([this] { return iterator_->state(); });
     return state_to_python(state);
   }
+  nb::dict statistics() const {
+    const data::PipelineStatistics of = iterator_->statistics();
+    nb::list steps;
+    for (const data::StepStatistics& s : of.steps) {
+      nb::dict step;
+      step["step"] = s.step;
+      step["rows"] = s.rows;
+      step["seconds"] = s.seconds;
+      steps.append(step);
+    }
+    nb::dict out;
+    out["steps"] = steps;
+    out["seconds"] = of.seconds;
+    out["reader_waited"] = of.reader_waited;
+    out["pipeline_waited"] = of.pipeline_waited;
+    out["verdict"] = of.verdict();
+    return out;
+  }
   void load(const nb::dict& given) {
     const data::IteratorState state = state_from_python(given);
     GilRelease release;
@@ -268,6 +286,7 @@ void bind_datasets(nb::module_& m) {
       .def("next", &PyIterator::next)
       .def("stop", &PyIterator::stop)
       .def("state", &PyIterator::state)
+      .def("statistics", &PyIterator::statistics)
       .def("load", &PyIterator::load);
   nb::class_<RowReader>(m, "RowReader").def("at", &RowReader::at);
   nb::class_<Dataset>(m, "Pipeline")

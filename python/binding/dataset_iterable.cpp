@@ -199,7 +199,7 @@ class IterableNode final : public data::Node {
  public:
   IterableNode(nb::object source, std::vector<std::string> names)
       : source_(std::make_shared<const Held>(std::move(source))), names_(std::move(names)) {}
-  std::unique_ptr<data::Stage> start(data::Run& run) const override {
+  std::unique_ptr<data::Stage> make(data::Run& run) const override {
     return std::make_unique<IterableStage>(source_, names_.size(), run);
   }
   std::optional<int64_t> size() const override {

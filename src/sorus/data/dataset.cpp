@@ -61,7 +61,7 @@ class ProjectNode final : public Derived {
  public:
   ProjectNode(NodePtr input, std::vector<size_t> places, std::vector<std::string> names)
       : Derived(std::move(input)), places_(std::move(places)), names_(std::move(names)) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<ProjectStage>(input_->start(run), places_);
   }
   std::vector<std::string> names() const override { return names_; }
@@ -124,7 +124,7 @@ class ZipStage final : public Stage {
 class ZipNode final : public Node {
  public:
   explicit ZipNode(std::vector<NodePtr> inputs) : inputs_(std::move(inputs)) { check_unique("zip", names()); }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     std::vector<Feed> feeds;
     std::vector<bool> ending;
     for (const NodePtr& input : inputs_) {

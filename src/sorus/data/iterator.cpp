@@ -25,6 +25,33 @@ uint32_t seed_of_run(const IterateOptions& options) {
   return seed == kNoSeed ? std::random_device{}() : seed;
 }
 
+/// Time that a thread waited. Under a mutex.
+class Waited {
+ public:
+  /// One wait, for its life.
+  class Once {
+   public:
+    explicit Once(Waited& to) : to_(to) { to_.since_ = Flow::Clock::now(); }
+    Once(const Once&) = delete;
+    Once& operator=(const Once&) = delete;
+    ~Once() {
+      to_.total_ += Flow::Clock::now() - *to_.since_;
+      to_.since_.reset();
+    }
+
+   private:
+    Waited& to_;
+  };
+  [[nodiscard]] double seconds() const {
+    const auto now = since_ ? Flow::Clock::now() - *since_ : Flow::Clock::duration::zero();
+    return std::chrono::duration<double>(total_ + now).count();
+  }
+
+ private:
+  Flow::Clock::duration total_{};
+  std::optional<Flow::Clock::time_point> since_;
+};
+
 }  // namespace
 
 struct DatasetIterator::State {
@@ -56,6 +83,11 @@ struct DatasetIterator::State {
   int64_t rows_read = 0;                     ///< and rows of this one
   std::vector<std::shared_ptr<Gate::Passage>>
       passes;  ///< here before the thread, for an update that is early
+  using Clock = Flow::Clock;
+  Clock::time_point start = Clock::now();
+  Clock::time_point end = {};
+  Waited reader_waited;
+  Waited pipeline_waited;
   bool producer_waits = false;
   bool reader_waits = false;
   std::thread thread;
@@ -93,6 +125,7 @@ struct DatasetIterator::State {
 
   void push(Item item) {
     std::unique_lock lock(mutex);
+    const Waited::Once wait(pipeline_waited);
     producer_waits = true;
     flow.rest_until(lock, [&] { return !full() || run.cancelled || flow.beyond > 0; });
     producer_waits = false;
@@ -111,6 +144,7 @@ struct DatasetIterator::State {
     drive_epochs();
     std::lock_guard lock(mutex);
     flow.ended = flow.resting = true;
+    end = Clock::now();
     changed.notify_all();
   }
 
@@ -183,6 +217,7 @@ struct DatasetIterator::State {
 
   void wait_for_epoch(int64_t number) {
     std::unique_lock lock(mutex);
+    const Waited::Once wait(pipeline_waited);
     producer_waits = true;
     flow.rest_until(lock, [&] { return epochs_wanted >= number || run.cancelled; });
     producer_waits = false;
@@ -207,7 +242,7 @@ struct DatasetIterator::State {
       }
       reader_waits = true;
       if (!flow.reader_waits_since) flow.reader_waits_since = Flow::Clock::now();
-      bool ready = changed.wait_for(lock, patience, [&] { return !queue.empty(); });
+      const bool ready = wait_for_item(lock, patience);
       reader_waits = false;
       if (!ready) return Event::kNotYet;
       flow.reader_waits_since.reset();
@@ -227,6 +262,21 @@ struct DatasetIterator::State {
     }
     if (item.event == Event::kEndOfEpoch) end_epoch();
     return item.event;
+  }
+
+  bool wait_for_item(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience) {
+    const Waited::Once wait(reader_waited);
+    return changed.wait_for(lock, patience, [&] { return !queue.empty(); });
+  }
+
+  PipelineStatistics statistics() {
+    PipelineStatistics out;
+    out.steps = run.meters->read();
+    std::lock_guard lock(mutex);
+    out.seconds = std::chrono::duration<double>((flow.ended ? end : Clock::now()) - start).count();
+    out.reader_waited = reader_waited.seconds();
+    out.pipeline_waited = pipeline_waited.seconds();
+    return out;
   }
 
   void end_epoch() {
@@ -288,6 +338,7 @@ const Chunk& DatasetIterator::current() const { return state_->current; }
 int64_t DatasetIterator::row() const { return state_->row; }
 void DatasetIterator::stop() { state_->stop(); }
 IteratorState DatasetIterator::state() const { return state_->state(); }
+PipelineStatistics DatasetIterator::statistics() const { return state_->statistics(); }
 
 void DatasetIterator::load(const IteratorState& state) {
   state_->check_not_forked();

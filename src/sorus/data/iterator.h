@@ -69,6 +69,9 @@ class SORUS_API DatasetIterator {
   /// threads: the rows that follow are those that it would have got. Begins anew for that. Throws ValueError
   /// naming the first step that differs; a source that has fewer rows than it had is an error of the run.
   void load(const IteratorState& state);
+  /// Where the time went, until now or the end of the run; a step inside flat_map or fix_order counts as
+  /// that.
+  [[nodiscard]] PipelineStatistics statistics() const;
   /// Ends the run. Returns when its thread has ended, which a call of the host language may delay.
   void stop();
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "sorus/data/column.h"
+#include "sorus/data/statistics.h"
 
 /// How a pipeline runs. A Node is an immutable step of a definition, shared freely between pipelines; a Stage
 /// is a running step. Stages pull: the last one is asked for rows and asks the one before it. All stages of a
@@ -57,6 +58,7 @@ struct SORUS_API Run {
   uint64_t first_epoch = 0;    ///< number of the first epoch, for random transforms
   const Run* outer = nullptr;  ///< the run that this is a part of
   std::shared_ptr<Flow> flow = std::make_shared<Flow>();  ///< that of `outer`, if there is one
+  std::shared_ptr<StepMeters> meters = std::make_shared<StepMeters>();
   std::atomic<bool> cancelled{false};
 
   /// Called by whatever may loop or wait for long.
@@ -113,7 +115,8 @@ using NodePtr = std::shared_ptr<const Node>;
 class SORUS_API Node {
  public:
   virtual ~Node() = default;
-  [[nodiscard]] virtual std::unique_ptr<Stage> start(Run& run) const = 0;
+  /// The step, running, and those before it; takes their times in the meters of the run.
+  [[nodiscard]] std::unique_ptr<Stage> start(Run& run) const;
   /// Rows of an epoch; nothing when only reading can tell.
   [[nodiscard]] virtual std::optional<int64_t> size() const = 0;
   /// True when a step calls into the host language, where reading ahead may be seen.
@@ -127,6 +130,10 @@ class SORUS_API Node {
   /// True when size(), where it tells, is what every epoch has, and not what a source of the host claims.
   [[nodiscard]] virtual bool has_exact_size() const;
   [[nodiscard]] virtual std::shared_ptr<Gate> gate() const { return nullptr; }
+
+ protected:
+  /// The step itself, after it has started those before it.
+  [[nodiscard]] virtual std::unique_ptr<Stage> make(Run& run) const = 0;
 };
 /// Texts of all steps of a pipeline, each after those before it.
 [[nodiscard]] SORUS_API std::vector<std::string> steps_of(const NodePtr& node);

@@ -86,7 +86,7 @@ class RowFilesNode final : public Node, public std::enable_shared_from_this<RowF
       : format_(std::move(format)), files_(std::move(files)), options_(std::move(options)) {
     if (options_.sorts_files) std::sort(files_.begin(), files_.end());
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<RowFilesStage>(shared_from_this(), run);
   }
   std::optional<int64_t> size() const override {
@@ -292,7 +292,7 @@ class ShuffledRows final : public Derived {
  public:
   explicit ShuffledRows(std::shared_ptr<const RowFilesNode> files)
       : Derived(files), files_(std::move(files)) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return Dataset(input_).shuffle(files_->shuffle_rows(run)).node()->start(run);
   }
   std::string text() const override { return "shuffle(by the number of rows)"; }

@@ -214,7 +214,7 @@ class BatchNode final : public Derived {
     for (const auto& [name, pad] : options_.pad_to) (void)find_column("padded_batch", names_, name);
     if (options_.operation) wire();
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<BatchStage>(std::move(input), options_, names_, places_, run);
   }

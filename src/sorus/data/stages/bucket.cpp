@@ -140,7 +140,7 @@ class BucketNode final : public Derived {
     for (const auto& [name, pad] : options_.pad_to) (void)find_column(kName, names, name);
     if (!options_.length) options_.length = std::make_shared<FirstExtent>();
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<BucketStage>(std::move(input), options_, input_->names(), places_, run);
   }

@@ -152,7 +152,7 @@ class GateStage final : public Stage {
 class GateNode final : public Derived {
  public:
   GateNode(NodePtr input, std::shared_ptr<Gate> gate) : Derived(std::move(input)), gate_(std::move(gate)) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<GateStage>(input_->start(run), *gate_, run);
   }
   std::string text() const override { return "sync_wait(" + gate_->condition() + ")"; }

@@ -238,7 +238,7 @@ class MapNode final : public Derived {
  public:
   MapNode(NodePtr input, std::vector<OperationPtr> operations, Wiring wiring)
       : Derived(std::move(input)), operations_(std::move(operations)), wiring_(std::move(wiring)) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<MapStage>(std::move(input), operations_, wiring_, run);
   }

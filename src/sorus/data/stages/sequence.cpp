@@ -55,7 +55,7 @@ class RepeatNode final : public Derived {
     SORUS_CHECK(count == -1 || count > 0, ValueError,
                 "repeat: count is out of range: got {}, need -1 or more than 0", count);
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<RepeatStage>(input_->start(run), count_);
   }
   std::optional<int64_t> size() const override {
@@ -120,7 +120,7 @@ class FixedOrderStage final : public Stage {
 class FixedOrderNode final : public Derived {
  public:
   FixedOrderNode(NodePtr input, uint32_t seed) : Derived(std::move(input)), seed_(seed) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<FixedOrderStage>(input_, seed_, run);
   }
   std::string text() const override { return "fix_order(" + std::to_string(seed_) + ")"; }
@@ -182,7 +182,7 @@ class WindowNode final : public Derived {
  public:
   WindowNode(NodePtr input, int64_t first, int64_t count)
       : Derived(std::move(input)), first_(first), count_(count) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<WindowStage>(std::move(input), first_, count_, ends_cheaply(*input_), run);
   }
@@ -243,7 +243,7 @@ class ConcatNode final : public Node {
                   "concat: columns differ: got {}, need {} as in the first dataset", joined(input->names()),
                   joined(names()));
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     std::vector<std::unique_ptr<Stage>> stages;
     for (const NodePtr& input : inputs_) stages.push_back(input->start(run));
     return std::make_unique<ConcatStage>(std::move(stages));
@@ -310,7 +310,7 @@ class FilterNode final : public Derived {
     for (const std::string& name : inputs.empty() ? names : inputs)
       places_.push_back(find_column("filter", names, name));
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<FilterStage>(std::move(input), predicate_, places_, run);
   }

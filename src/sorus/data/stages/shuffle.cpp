@@ -235,7 +235,7 @@ class ShuffleNode final : public Derived {
     SORUS_CHECK(buffer_size > 1, ValueError, "shuffle: buffer_size is out of range: got {}, need 2 or more",
                 buffer_size);
   }
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     auto input = input_->start(run);
     return std::make_unique<ShuffleStage>(std::move(input), buffer_size_,
                                           input_->has_exact_size() ? input_->size() : std::nullopt, run);

@@ -89,7 +89,7 @@ class SourceNode final : public Node, public ReadsSingleRows {
  public:
   SourceNode(std::shared_ptr<const RandomAccess> source, SamplerPtr sampler)
       : source_(std::move(source)), sampler_(std::move(sampler)) {}
-  std::unique_ptr<Stage> start(Run& run) const override {
+  std::unique_ptr<Stage> make(Run& run) const override {
     return std::make_unique<SourceStage>(source_, order(run.order_seed), sampler_->hosted(), run);
   }
   std::vector<NodePtr> inputs() const override { return {}; }
