@@ -1,6 +1,7 @@
 """The sections of record_facts.py about files of images; run that one."""
 
 import pathlib
+import random
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -145,4 +146,57 @@ def more_vision() -> dict[str, Any]:
     return record
 
 
-SECTIONS: tuple[Callable[[], dict[str, Any]], ...] = (decoded, encoded, image_folders, cifar, more_vision)
+def parts_and_perspectives() -> dict[str, Any]:
+    """[shape, CRC-32] of the parts of the picture color.png, and of what seeds of `random` make of it."""
+    picture = vision.ToPIL()(vision.Decode()(np.fromfile(IMAGES / "color.png", np.uint8)))
+    record: dict[str, Any] = {
+        "FiveCrop((7, 12))": [fingerprint(np.asarray(p)) for p in vision.FiveCrop((7, 12))(picture)],
+        "TenCrop(9)": [fingerprint(np.asarray(p)) for p in vision.TenCrop(9)(picture)],
+        "TenCrop(9, True)": [fingerprint(np.asarray(p)) for p in vision.TenCrop(9, True)(picture)],
+    }
+    for name in ("NEAREST", "LINEAR", "CUBIC"):
+        for seed in range(6):
+            random.seed(seed)
+            made = vision.RandomPerspective(0.1 + 0.15 * seed, 0.7, vision.Inter[name])(picture)
+            record[f"{name}, {seed}"] = fingerprint(np.asarray(made))
+    array = np.asarray(picture)
+    for name in ("NEAREST", "LINEAR", "CUBIC", "AREA"):
+        for size in (9, (20, 31)):
+            made = vision.ResizedCrop(3, 1, 14, 11, size, vision.Inter[name])(array)
+            record[f"ResizedCrop, {name}, {size}"] = fingerprint(made)
+    return record
+
+
+def mixed_and_converted() -> dict[str, Any]:
+    """Labels and sums of images that MixUp makes with NumPy's seed 0, and values in other color models."""
+    record: dict[str, Any] = {}
+    for single in (True, False):
+        np.random.seed(0)
+        mix = vision.MixUp(3, 0.4, single)
+        batches = [mix(np.full((3, 2, 2, 1), 10.0**k), np.eye(12)[3 * k : 3 * k + 3]) for k in range(3)]
+        record[f"MixUp, {single}"] = [
+            [image.sum((1, 2, 3)).tolist(), label.tolist()] for image, label in batches
+        ]
+    values = (np.arange(60) * 37 % 61 / 60).reshape(3, 4, 5)
+    values[:, 0, 0] = 0.5  # gray
+    values[:, 0, 1] = 0
+    record["RgbToHsv"] = vision.RgbToHsv()(values).tolist()
+    record["HsvToRgb"] = vision.HsvToRgb()(values).tolist()
+    record["RgbToHsv, bytes"] = vision.RgbToHsv(True)(
+        (values * 255).astype(np.uint8).reshape(4, 5, 3)
+    ).tolist()
+    matrix = (np.arange(144) * 31 % 145 / 145).reshape(12, 12)
+    whiten = vision.LinearTransformation(matrix, np.arange(12) / 4)
+    record["LinearTransformation"] = whiten(values[:, :2, :2]).tolist()
+    return record
+
+
+SECTIONS: tuple[Callable[[], dict[str, Any]], ...] = (
+    decoded,
+    encoded,
+    image_folders,
+    cifar,
+    more_vision,
+    parts_and_perspectives,
+    mixed_and_converted,
+)

@@ -1,8 +1,11 @@
 """Transforms on pictures of the Python Imaging Library: they do what Pillow does."""
 
+import colorsys
 import io
+import json
 import pathlib
 import random
+import zlib
 
 import numpy as np
 import pytest
@@ -11,7 +14,9 @@ from PIL import Image, ImageEnhance, ImageOps
 import sorus.dataset as ds
 from sorus.dataset import transforms, vision
 
-FILE = pathlib.Path(__file__).resolve().parents[1] / "fixtures/images/color420.jpg"
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+FACTS = json.loads((FIXTURES / "mindspore/facts.json").read_text())
+FILE = FIXTURES / "images/color420.jpg"
 PICTURE = Image.open(FILE).convert("RGB")
 GRAY = PICTURE.convert("L")
 BICUBIC, BILINEAR = Image.Resampling.BICUBIC, Image.Resampling.BILINEAR
@@ -132,3 +137,117 @@ def test_pictures_are_refused_where_they_do_not_fit():
     PICTURE.save(buffer, "BMP")  # Pillow knows more formats
     picture = vision.Decode(to_pil=True)(np.frombuffer(buffer.getvalue(), np.uint8))
     np.testing.assert_array_equal(np.asarray(picture), np.asarray(PICTURE))
+
+
+def fingerprint(image):
+    array = np.ascontiguousarray(image)
+    return [list(array.shape), zlib.crc32(array.tobytes())]
+
+
+COLORFUL = Image.open(FIXTURES / "images/color.png").convert("RGB")
+RECORDED = FACTS["parts_and_perspectives"]
+MIXED = FACTS["mixed_and_converted"]
+
+
+def test_parts_are_the_recorded_ones():
+    for key, crop in (
+        ("FiveCrop((7, 12))", vision.FiveCrop((7, 12))),
+        ("TenCrop(9)", vision.TenCrop(9)),
+        ("TenCrop(9, True)", vision.TenCrop(9, True)),
+    ):
+        assert [fingerprint(part) for part in crop(COLORFUL)] == RECORDED[key], key
+    data = ds.NumpySlicesDataset([np.fromfile(FIXTURES / "images/color.png", np.uint8)], "image")
+    steps = [vision.Decode(to_pil=True), vision.FiveCrop((7, 12)), lambda *p: np.stack([*map(np.asarray, p)])]
+    ((parts,),) = data.map(steps, "image").create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [fingerprint(part) for part in parts] == RECORDED["FiveCrop((7, 12))"]
+
+
+def test_perspectives_are_the_recorded_ones():
+    for name in ("NEAREST", "LINEAR", "CUBIC"):
+        for seed in range(6):
+            random.seed(seed)
+            transform = vision.RandomPerspective(0.1 + 0.15 * seed, 0.7, vision.Inter[name])
+            assert fingerprint(transform(COLORFUL)) == RECORDED[f"{name}, {seed}"], (name, seed)
+    still = vision.RandomPerspective(0.9, 0.0)
+    assert all(still(COLORFUL) is COLORFUL for _ in range(20))
+
+
+def test_resized_crops_are_the_recorded_ones():
+    array = np.asarray(COLORFUL)
+    for name in ("NEAREST", "LINEAR", "CUBIC", "AREA"):
+        for size in (9, (20, 31)):
+            crop = vision.ResizedCrop(3, 1, 14, 11, size, vision.Inter[name])
+            assert fingerprint(crop(array)) == RECORDED[f"ResizedCrop, {name}, {size}"], (name, size)
+            np.testing.assert_array_equal(crop(COLORFUL), crop(array))
+    data = ds.NumpySlicesDataset([array], "image").map(vision.ResizedCrop(3, 1, 14, 11, 9), "image")
+    ((image,),) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert fingerprint(image) == RECORDED["ResizedCrop, LINEAR, 9"]
+    with pytest.raises(ValueError, match="window leaves the image"):
+        vision.ResizedCrop(40, 1, 100, 11, 9)(array)
+    with pytest.raises(ValueError, match="ResizedCrop: height is out of range: got 0, need 1 or more"):
+        vision.ResizedCrop(0, 0, 0, 1, 9)
+
+
+def test_mixed_batches_are_the_recorded_ones():
+    for single in (True, False):
+        np.random.seed(0)
+        mix = vision.MixUp(3, 0.4, single)
+        for k, (sums, labels) in enumerate(MIXED[f"MixUp, {single}"]):
+            got = mix(np.full((3, 2, 2, 1), 10.0**k), np.eye(12)[3 * k : 3 * k + 3])
+            np.testing.assert_allclose(got[0].sum((1, 2, 3)), sums, rtol=1e-12)
+            np.testing.assert_allclose(got[1], labels, rtol=1e-12)
+    with pytest.raises(ValueError, match="need a batch of 3"):
+        mix(np.zeros((2, 4, 4, 3)), np.eye(2))
+    with pytest.raises(ValueError, match="MixUp: batch differs in shape from the one before"):
+        mix(np.zeros((3, 4, 4, 3)), np.eye(12)[:3])
+    with pytest.raises(ValueError, match="alpha is out of range"):
+        vision.MixUp(3, 0)
+
+
+def test_color_models_are_those_of_others():
+    values = (np.arange(60) * 37 % 61 / 60).reshape(3, 4, 5)
+    values[:, 0, 0] = 0.5
+    values[:, 0, 1] = 0
+    for transform, truth in ((vision.RgbToHsv, colorsys.rgb_to_hsv), (vision.HsvToRgb, colorsys.hsv_to_rgb)):
+        expected = np.apply_along_axis(lambda pixel, truth=truth: truth(*pixel), 0, values)
+        np.testing.assert_allclose(transform()(values), expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(transform()(values), MIXED[transform.__name__], rtol=1e-12, atol=1e-12)
+        batch = np.stack([values.transpose(1, 2, 0)] * 2)
+        np.testing.assert_array_equal(transform(True)(batch)[1], transform()(values).transpose(1, 2, 0))
+        with pytest.raises(TypeError, match=r"need \(3, H, W\)"):
+            transform()(values[:2])
+    pixels = (values * 255).astype(np.uint8).reshape(4, 5, 3)
+    np.testing.assert_allclose(
+        vision.RgbToHsv(True)(pixels), MIXED["RgbToHsv, bytes"], rtol=1e-12, atol=1e-12
+    )
+    matrix = (np.arange(144) * 31 % 145 / 145).reshape(12, 12)
+    whiten = vision.LinearTransformation(matrix, np.arange(12) / 4)
+    np.testing.assert_allclose(whiten(values[:, :2, :2]), MIXED["LinearTransformation"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: vision.FiveCrop(4)(np.zeros((9, 9, 3), np.uint8)), TypeError, "need a picture"),
+        (lambda: vision.TenCrop(99)(PICTURE), ValueError, "TenCrop: size is larger than the picture"),
+        (lambda: vision.TenCrop(4, 1), TypeError, "use_vertical_flip has the wrong type: got int"),
+        (lambda: vision.RandomPerspective()(np.zeros((9, 9, 3), np.uint8)), TypeError, "need a picture"),
+        (lambda: vision.RandomPerspective(1.5), ValueError, "distortion_scale is out of range"),
+        (lambda: vision.RandomPerspective(0.5, 0.5, vision.Inter.AREA), NotImplementedError, "got AREA"),
+        (lambda: vision.LinearTransformation(np.eye(2)[:1], np.ones(2)), ValueError, "need a square"),
+        (lambda: vision.LinearTransformation(np.eye(2), np.ones(3)), ValueError, r"need \(2,\)"),
+        (lambda: vision.LinearTransformation(np.eye(2), np.ones(2))(np.ones(3)), ValueError, "need 2 values"),
+        (lambda: vision.Resize(4).device("Ascend"), NotImplementedError, "need 'CPU'"),
+        (lambda: vision.Resize(4).device("GPU"), ValueError, "device_target is unknown: got 'GPU'"),
+        (lambda: vision.Resize(4).device(3), TypeError, "device_target has the wrong type: got int"),
+    ],
+)
+def test_refusals(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_transforms_run_where_they_are_told():
+    flip = vision.HorizontalFlip()
+    assert flip.device() is flip
+    np.testing.assert_array_equal(flip.device("CPU")(np.asarray(PICTURE)), np.asarray(PICTURE)[:, ::-1])

@@ -1,6 +1,7 @@
 """Transforms of images."""
 
-from . import c_transforms, py_transforms, random_transforms, transforms, utils
+from . import c_transforms, py_transforms, python_transforms, random_transforms, transforms, utils
+from .python_transforms import *  # noqa: F403
 from .random_transforms import *  # noqa: F403
 from .transforms import *  # noqa: F403
 from .utils import *  # noqa: F403
@@ -8,6 +9,7 @@ from .utils import *  # noqa: F403
 __all__ = [
     *transforms.__all__,
     *random_transforms.__all__,
+    *python_transforms.__all__,
     *utils.__all__,
     "c_transforms",
     "py_transforms",

@@ -65,10 +65,34 @@ def _crop(picture: Any, top: int, left: int, height: int, width: int) -> Any:
     return picture.crop((left, top, left + width, top + height))
 
 
-def _center_crop(t: Any, picture: Any) -> Any:
+def center_part(picture: Any, tall: int, wide: int) -> Any:
+    """The middle."""
     width, height = picture.size
-    tall, wide = t.size
     return _crop(picture, round((height - tall) / 2.0), round((width - wide) / 2.0), tall, wide)
+
+
+def corner_parts(picture: Any, tall: int, wide: int) -> list[Any]:
+    """The corners: top left, top right, bottom left, bottom right."""
+    width, height = picture.size
+    places = [(top, left) for top in (0, height - tall) for left in (0, width - wide)]
+    return [_crop(picture, top, left, tall, wide) for top, left in places]
+
+
+def flipped(picture: Any, horizontal: bool) -> Any:
+    """Left and right exchanged, or top and bottom."""
+    return _MIRROR(picture) if horizontal else _FLIP(picture)
+
+
+def in_perspective(picture: Any, start: list, end: list, interpolation: Inter) -> Any:
+    """The picture with its four points `start` at `end`, by least squares as Pillow's users solve it."""
+    rows, places = [], []
+    for (x, y), (source_x, source_y) in zip(end, start, strict=True):
+        rows.append([x, y, 1, 0, 0, 0, -source_x * x, -source_x * y])
+        rows.append([0, 0, 0, x, y, 1, -source_y * x, -source_y * y])
+        places += [source_x, source_y]
+    matrix = numpy.array(rows, numpy.float64)
+    numbers = numpy.linalg.lstsq(matrix, numpy.array(places, numpy.float64), rcond=-1)[0]
+    return picture.transform(picture.size, 2, numbers.tolist(), _filter("RandomPerspective", interpolation))
 
 
 def _padded(picture: Any, padding: list[int], values: list[float], border: Border) -> Any:
@@ -199,7 +223,7 @@ ON_PICTURES: dict[str, Callable[[Any, Any], Any]] = {
     "AdjustSaturation": lambda t, picture: _MORE_COLOR(picture, t.factor),
     "AdjustSharpness": lambda t, picture: _SHARPER(picture, t.factor),
     "AutoContrast": _auto_contrast,
-    "CenterCrop": _center_crop,
+    "CenterCrop": lambda t, picture: center_part(picture, *t.size),
     "Crop": lambda t, picture: _crop(picture, *t.coordinates, *t.size),
     "Equalize": lambda t, picture: _EQUALIZE(picture),
     "Grayscale": lambda t, picture: _gray(picture, t.channels),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import transforms as _transforms
+from .python_transforms import *  # noqa: F403
 from .random_transforms import *  # noqa: F403
 from .transforms import *  # noqa: F403
 from .utils import *  # noqa: F403

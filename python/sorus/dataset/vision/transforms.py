@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ..._core import data as _data
-from .._arguments import flag, integer
+from .._arguments import choice, flag, integer, text
 from ..transforms.transforms import TensorOperation, TypeCast
 from ._pictures import ON_PICTURES, pillow
 from .utils import Border, ConvertMode, Inter
@@ -43,6 +43,7 @@ __all__ = [
     "RandomVerticalFlip",
     "Rescale",
     "Resize",
+    "ResizedCrop",
     "Rotate",
     "Solarize",
     "ToNumpy",
@@ -64,7 +65,7 @@ def _sizes(op: str, size: int | Sequence[int]) -> list[int]:
     return [integer(op, "size", s, 1) for s in sizes]
 
 
-def _square(op: str, size: int | Sequence[int]) -> list[int]:
+def square(op: str, size: int | Sequence[int]) -> list[int]:
     """(height, width) from one size or both."""
     sizes = _sizes(op, size)
     return sizes * 2 if len(sizes) == 1 else sizes
@@ -164,7 +165,23 @@ class VisionOperation(TensorOperation):
         return super().on_picture(picture) if change is None else change(self, picture)
 
 
-class Resize(VisionOperation):
+class PlacedOperation(VisionOperation):
+    """Base of transforms that can be told where to run."""
+
+    def device(self, device_target: str = "CPU") -> PlacedOperation:
+        """Where it is to run: on the "CPU", there is nothing else.
+
+        >>> from sorus.dataset import vision
+        >>> flip = vision.HorizontalFlip().device("CPU")
+        """
+        op = type(self).__name__
+        target = choice(op, "device_target", text(op, "device_target", device_target), ("CPU", "Ascend"))
+        if target != "CPU":
+            raise NotImplementedError(f"{op}: device_target is not supported: got {target!r}, need 'CPU'")
+        return self
+
+
+class Resize(PlacedOperation):
     """To (height, width); one size is that of the shorter side."""
 
     def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.LINEAR):
@@ -185,7 +202,7 @@ class Rescale(VisionOperation):
         return _data.rescale(self.rescale, self.shift)
 
 
-class Normalize(VisionOperation):
+class Normalize(PlacedOperation):
     """(image - mean) / std for each channel, as float32."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
@@ -222,14 +239,14 @@ class ToType(TypeCast):
     """To another element type."""
 
 
-class HorizontalFlip(VisionOperation):
+class HorizontalFlip(PlacedOperation):
     """Left and right exchanged."""
 
     def build(self) -> Any:
         return _data.flip(True)
 
 
-class VerticalFlip(VisionOperation):
+class VerticalFlip(PlacedOperation):
     """Top and bottom exchanged."""
 
     def build(self) -> Any:
@@ -258,13 +275,13 @@ class CenterCrop(VisionOperation):
     """The middle."""
 
     def __init__(self, size: int | Sequence[int]):
-        self.size = _square("CenterCrop", size)
+        self.size = square("CenterCrop", size)
 
     def build(self) -> Any:
         return _data.center_crop(*self.size)
 
 
-class Decode(VisionOperation):
+class Decode(PlacedOperation):
     """The bytes of a JPEG or PNG file to RGB pixels (H, W, 3).
 
     With `to_pil`, to a picture of the Python Imaging Library: one row at a time, in Python.
@@ -310,7 +327,7 @@ class RandomResizedCrop(VisionOperation):
         max_attempts: int = 10,
     ):
         op = type(self).__name__
-        self.size = _square(op, size)
+        self.size = square(op, size)
         self.scale, self.ratio = pair(op, "scale", scale), pair(op, "ratio", ratio)
         self.interpolation = _filter(op, interpolation)
         self.max_attempts = integer(op, "max_attempts", max_attempts, 1)
@@ -330,18 +347,49 @@ class RandomCropDecodeResize(RandomResizedCrop):
     _maker = staticmethod(_data.random_crop_decode_resize)
 
 
-class Crop(VisionOperation):
+class Crop(PlacedOperation):
     """The part of that size whose first pixel is (row, column)."""
 
     def __init__(self, coordinates: Sequence[int], size: int | Sequence[int]):
         self.coordinates = [integer("Crop", "coordinates", c, 0) for c in coordinates]
-        self.size = _square("Crop", size)
+        self.size = square("Crop", size)
 
     def build(self) -> Any:
         return _data.crop(*self.coordinates, *self.size)
 
 
-class Pad(VisionOperation):
+class ResizedCrop(PlacedOperation):
+    """The part (top, left, height, width), resized to (height, width), or to a square of that side.
+
+    >>> import numpy as np
+    >>> from sorus.dataset import vision
+    >>> vision.ResizedCrop(1, 2, 5, 6, (8, 9))(np.zeros((10, 10, 3), np.uint8)).shape
+    (8, 9, 3)
+    """
+
+    def __init__(
+        self,
+        top: int,
+        left: int,
+        height: int,
+        width: int,
+        size: int | Sequence[int],
+        interpolation: Inter = Inter.BILINEAR,
+    ):
+        op = "ResizedCrop"
+        self.coordinates = [integer(op, "top", top, 0), integer(op, "left", left, 0)]
+        self.part = [integer(op, "height", height, 1), integer(op, "width", width, 1)]
+        self.size = square(op, size)
+        self.interpolation = _filter(op, interpolation)
+
+    def build(self) -> Any:
+        crop = _data.crop(*self.coordinates, *self.part)
+        return _data.compose(
+            [crop, _data.resize(self.size, _engine_filter("ResizedCrop", self.interpolation))]
+        )
+
+
+class Pad(PlacedOperation):
     """More pixels at the borders."""
 
     def __init__(
@@ -367,7 +415,7 @@ class RandomCrop(VisionOperation):
         fill_value: Any = 0,
         padding_mode: Border = Border.CONSTANT,
     ):
-        self.size = _square("RandomCrop", size)
+        self.size = square("RandomCrop", size)
         self.padding = _padding("RandomCrop", padding)
         self.pad_if_needed = flag("RandomCrop", "pad_if_needed", pad_if_needed)
         self.fill_value = _fill("RandomCrop", fill_value)
@@ -378,14 +426,14 @@ class RandomCrop(VisionOperation):
         return _data.random_crop(*self.size, self.padding, self.pad_if_needed, self.fill_value, self.border)
 
 
-class Invert(VisionOperation):
+class Invert(PlacedOperation):
     """255 - image, for uint8."""
 
     def build(self) -> Any:
         return _data.invert()
 
 
-class Posterize(VisionOperation):
+class Posterize(PlacedOperation):
     """The upper bits of each value."""
 
     def __init__(self, bits: int):
@@ -396,7 +444,7 @@ class Posterize(VisionOperation):
         return _data.posterize(self.bits)
 
 
-class Solarize(VisionOperation):
+class Solarize(PlacedOperation):
     """255 - image where it lies between the thresholds, or above the only one."""
 
     def __init__(self, threshold: float | Sequence[float]):
@@ -408,7 +456,7 @@ class Solarize(VisionOperation):
         return _data.solarize(self.low, self.high)
 
 
-class AdjustBrightness(VisionOperation):
+class AdjustBrightness(PlacedOperation):
     """image * brightness_factor."""
 
     def __init__(self, brightness_factor: float):
@@ -419,7 +467,7 @@ class AdjustBrightness(VisionOperation):
         return _data.adjust_brightness(self.factor)
 
 
-class AdjustContrast(VisionOperation):
+class AdjustContrast(PlacedOperation):
     """A blend of the image with the mean of its luma."""
 
     def __init__(self, contrast_factor: float):
@@ -430,7 +478,7 @@ class AdjustContrast(VisionOperation):
         return _data.adjust_contrast(self.factor)
 
 
-class AdjustSaturation(VisionOperation):
+class AdjustSaturation(PlacedOperation):
     """A blend of each pixel with its luma."""
 
     def __init__(self, saturation_factor: float):
@@ -441,7 +489,7 @@ class AdjustSaturation(VisionOperation):
         return _data.adjust_saturation(self.factor)
 
 
-class Rotate(VisionOperation):
+class Rotate(PlacedOperation):
     """Turned counter-clockwise about a center (x, y), or the middle."""
 
     def __init__(
@@ -460,7 +508,7 @@ class Rotate(VisionOperation):
         return _data.rotate(self.degrees, _data.WarpOptions(*self.warp))
 
 
-class Affine(VisionOperation):
+class Affine(PlacedOperation):
     """Sheared, scaled, turned clockwise about the middle and moved by shares of width and height."""
 
     def __init__(
@@ -486,11 +534,11 @@ class Affine(VisionOperation):
         )
 
 
-class GaussianBlur(VisionOperation):
+class GaussianBlur(PlacedOperation):
     """A blur whose extents are odd; sigmas that are not given follow from them."""
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None):
-        self.width, self.height = _square("GaussianBlur", kernel_size)
+        self.width, self.height = square("GaussianBlur", kernel_size)
         given = [0.0] if sigma is None else [sigma] if isinstance(sigma, (int, float)) else list(sigma)
         self.sigmas = [float(value) for value in (given * 2)[:2]]
         self.build()
@@ -499,7 +547,7 @@ class GaussianBlur(VisionOperation):
         return _data.gaussian_blur(self.width, self.height, *self.sigmas)
 
 
-class AdjustHue(VisionOperation):
+class AdjustHue(PlacedOperation):
     """Hues turned by `hue_factor` of the circle, -0.5 to 0.5."""
 
     def __init__(self, hue_factor: float):
@@ -510,7 +558,7 @@ class AdjustHue(VisionOperation):
         return _data.adjust_hue(self.factor)
 
 
-class AdjustSharpness(VisionOperation):
+class AdjustSharpness(PlacedOperation):
     """A blend of the image with a smoothed one."""
 
     def __init__(self, sharpness_factor: float):
@@ -533,14 +581,14 @@ class CutOut(VisionOperation):
         return _data.cut_out(self.length, self.num_patches, self.is_hwc)
 
 
-class Equalize(VisionOperation):
+class Equalize(PlacedOperation):
     """Levels spread so that each is about as frequent."""
 
     def build(self) -> Any:
         return _data.equalize()
 
 
-class AutoContrast(VisionOperation):
+class AutoContrast(PlacedOperation):
     """Levels stretched to the whole range, without `cutoff` percent at both ends."""
 
     def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] | None = None):
@@ -552,7 +600,7 @@ class AutoContrast(VisionOperation):
         return _data.auto_contrast(self.cutoff, self.ignore)
 
 
-class ConvertColor(VisionOperation):
+class ConvertColor(PlacedOperation):
     """Another order of colors, or gray."""
 
     def __init__(self, convert_mode: ConvertMode):
