@@ -307,15 +307,6 @@ def test_multinomial_refuses_weights_in_loops(replacement):
             call(Tensor([[0.0, 1.0], [2.0, -1.0]]))
 
 
-def test_a_generator_of_one_lane_speaks_of_what_was_asked(monkeypatch):
-    from sorus.dataset import _arguments
-
-    monkeypatch.setattr(_arguments, "_told", set())
-    with pytest.warns(UserWarning, match="GeneratorDataset: num_parallel_workers has no effect") as told:
-        ms.dataset.GeneratorDataset([1, 2], ["x"], num_parallel_workers=4)
-    assert told[0].filename == __file__
-
-
 def test_a_file_is_no_folder_of_images():
     with pytest.raises(OSError, match="is not a folder: got a file"):
         ms.dataset.MnistDataset(__file__)
