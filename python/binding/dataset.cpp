@@ -452,10 +452,14 @@ void bind_warps(nb::module_& m) {
   m.def("rotate", [made](double degrees, const data::WarpOptions& options) {
     return made(data::rotate(degrees, options));
   });
-  m.def("affine",
-        [made](double degrees, Range translate, double scale, Range shear, const data::WarpOptions& options) {
-          return made(data::affine({degrees, translate, scale, shear}, options));
-        });
+  m.def(
+      "affine",
+      [made](double degrees, Range translate, double scale, Range shear, const data::WarpOptions& options,
+             Range pixels) {
+        return made(data::affine({degrees, translate, scale, shear, pixels}, options));
+      },
+      nb::arg("degrees"), nb::arg("translate"), nb::arg("scale"), nb::arg("shear"), nb::arg("options"),
+      nb::arg("pixels") = Range{0, 0});
   m.def("random_rotation", [made](Range degrees, const data::WarpOptions& options) {
     return made(data::random_rotation(degrees, options));
   });

@@ -88,6 +88,7 @@ struct AffineSteps {
   std::pair<double, double> translate = {0, 0};
   double scale = 1;
   std::pair<double, double> shear = {0, 0};
+  std::pair<double, double> pixels = {0, 0};  ///< of translation, beside the shares
 };
 [[nodiscard]] SORUS_API TransformPtr affine(const AffineSteps& steps, const WarpOptions& options = {});
 /// Odd extents; a sigma of 0 or less follows from the extent. uint8 images.

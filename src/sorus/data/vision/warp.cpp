@@ -147,8 +147,10 @@ class AffineTransform final : public Warp {
     double s = std::sin(turn - shear_y) / std::cos(shear_y);
     double m[6] = {steps_.scale * c, steps_.scale * (-c * shear_x - std::sin(turn)), 0,
                    steps_.scale * s, steps_.scale * (-s * shear_x + std::cos(turn)), 0};
-    m[2] = steps_.translate.first * static_cast<double>(size.width) + x - m[0] * x - m[1] * y;
-    m[5] = steps_.translate.second * static_cast<double>(size.height) + y - m[3] * x - m[4] * y;
+    const double right = steps_.translate.first * static_cast<double>(size.width) + steps_.pixels.first;
+    const double down = steps_.translate.second * static_cast<double>(size.height) + steps_.pixels.second;
+    m[2] = right + x - m[0] * x - m[1] * y;
+    m[5] = down + y - m[3] * x - m[4] * y;
     for (double& v : m) v = static_cast<double>(static_cast<float>(v));  // as it is handed to OpenCV
     return inverse_of(m);
   }
